@@ -1,10 +1,10 @@
 import type { BenchMachine, Row } from './measure.ts'
 import type { IPty } from '@lydell/node-pty'
-import { build } from 'esbuild'
 import { execFileSync } from 'node:child_process'
 import pty from '@lydell/node-pty'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { build } from 'rolldown'
 import { newId } from '../src/base/id.ts'
 import { slugOf } from '../src/app/project.ts'
 import { start, withMachine } from './measure.ts'
@@ -85,16 +85,12 @@ export async function chatMemory(): Promise<Row[]> {
   })
 }
 
-async function bundleMinimal(outfile: string): Promise<void> {
+async function bundleMinimal(file: string): Promise<void> {
   await build({
-    entryPoints: [join(import.meta.dirname, 'minimal-tui.ts')],
-    outfile,
-    bundle: true,
+    input: join(import.meta.dirname, 'minimal-tui.ts'),
     platform: 'node',
-    format: 'esm',
-    minify: true,
-    banner: { js: "import{createRequire as _require}from'node:module';const require=_require(import.meta.url);" },
-    logLevel: 'error',
+    output: { file, format: 'esm', minify: true, codeSplitting: false },
+    logLevel: 'silent',
   })
 }
 

@@ -11,7 +11,7 @@ export const start = handedStart()
 export type Row = {
   what: string
   value: number
-  unit: 'ratio' | 'ms' | 'MB' | 'bytes' | '%'
+  unit: 'ratio' | 'ms' | 'MB' | 'bytes' | '%' | 'modules'
   bar?: number
   detail: string
 }

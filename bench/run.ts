@@ -16,6 +16,7 @@ import { longAnswer } from './long-answer.ts'
 import { prefixOfLongTurn } from './long-turn.ts'
 import { measuredRotation } from './measured-rotation.ts'
 import { start } from './start.ts'
+import { startModules } from './start-modules.ts'
 import { terminals } from './terminals.ts'
 import { tokens } from './tokens.ts'
 import { wall } from './wall.ts'
@@ -23,6 +24,7 @@ import { wall } from './wall.ts'
 // Arguments choose among them; without any, all are run.
 const benches: Record<string, () => Promise<Row[]>> = {
   start,
+  'start-modules': startModules,
   'first-paint': firstPaint,
   chat,
   'chat-memory': chatMemory,

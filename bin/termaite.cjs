@@ -33,10 +33,9 @@ function start() {
   var fs = require('fs')
   var path = require('path')
   var vm = require('vm')
-  var main = path.join(__dirname, '..', 'dist', 'main.cjs')
-  var text = fs.readFileSync(main, 'latin1')
+  var dist = path.join(__dirname, '..', 'dist')
   // The build's own name: code that was compiled from another text must never run in the place of this one.
-  var folder = cacheFolder(path, text.slice(2, 18))
+  var folder = cacheFolder(path, fs.readFileSync(path.join(dist, 'build.txt'), 'latin1'))
   var modules = new Map()
   var changed = false
 
@@ -46,33 +45,36 @@ function start() {
       listener.call(process, code)
     })
     if (process.env.TERMAITE_MARKS) writeMarks(fs, process.env.TERMAITE_MARKS)
-    keep()
+    keep(process.exitCode === 0 || (process.exitCode === undefined && code === 0))
     // Everything is written and nothing waits any more: tearing down the heap of a process that ends only takes time. The
     // listeners set the exit code.
     process.exit()
   })
   // A chat may run for days, and be killed at its end: see src/base/compiled-code.ts.
   process.once('termaite-compiled', function () {
-    keep()
+    keep(true)
     changed = true
   })
-  load(main, text)
+  load(path.join(dist, 'main.cjs'))
 
   /** V8 takes compiled code only under the flags that it was made with, so that nothing is kept after they have changed. */
-  function keep() {
-    if (folder && !changed) keepCompiled(fs, path, folder, modules)
+  function keep(succeeded) {
+    if (folder && !changed) keepCompiled(fs, path, folder, modules, succeeded)
   }
 
-  /** Runs a file of the build as a CommonJS module, from its compiled code where there is one. */
-  function load(file, text) {
+  /**
+   * Runs a file of the build as a CommonJS module, from its compiled code where there is one. Node's own loader can keep compiled
+   * code too, but reads it more slowly, and never adds the functions that a later run has called.
+   */
+  function load(file) {
     var known = modules.get(file)
     if (known) return known.exports
     var place = path.dirname(file)
     var module = { exports: {}, script: undefined, compiled: 0 }
     modules.set(file, module)
     var cached = folder && !changed ? bytesOf(fs, path.join(folder, path.basename(file))) : undefined
-    // The build writes plain ASCII, and a string of single bytes takes the least time and room.
-    var script = new vm.Script(text || fs.readFileSync(file, 'latin1'), { filename: file, cachedData: cached })
+    var text = '(function(exports,require,module,__filename,__dirname){' + fs.readFileSync(file, 'utf8') + '\n})'
+    var script = new vm.Script(text, { filename: file, cachedData: cached })
     if (!changed) module.script = script
     if (cached && !script.cachedDataRejected) module.compiled = cached.length
     var installed
@@ -81,9 +83,8 @@ function start() {
       module.exports,
       function (name) {
         if (name[0] === '.') return load(path.join(place, name))
-        if (name.startsWith('node:')) return process.getBuiltinModule(name)
-        // The modules of the start file go by numbers: see scripts/start-file.ts.
-        if (name.startsWith('start:')) return modules.get(main).exports(name.slice(6))
+        var builtin = process.getBuiltinModule(name)
+        if (builtin) return builtin
         installed = installed || require('module').createRequire(file)
         return installed(name)
       },
@@ -122,26 +123,32 @@ function bytesOf(fs, file) {
 /** Compiled code that is larger is left as it is: to read more of it would take longer than it saves. */
 var mostCompiled = 1536 * 1024
 
+/** So many runs that succeed add the functions that they called: the first turn of a project has no history, and the second has one. */
+var firstRuns = 4
+
 /**
- * Keeps the compiled code of each file that had none, with the functions that were called. The first run of a build may have done
- * little, as one that failed at once or a chat without a history: all code is kept anew when a run used more modules of the start file
- * than those before. A start without compiled code is slower, so nothing here is an error.
+ * Keeps the compiled code of all files with the functions that were called, in the first runs of a build and whenever a run loaded a
+ * file that had none. A start without compiled code is slower, so nothing here is an error.
  */
-function keepCompiled(fs, path, folder, modules) {
+function keepCompiled(fs, path, folder, modules, succeeded) {
   try {
-    var made
-    var used
-    modules.forEach(function (module, file) {
-      var isStart = module.exports.made !== undefined
-      // The start file comes first.
-      if (isStart) used = usedModules(fs, path.join(folder, 'modules'), module)
-      if (!module.script || (module.compiled && !used)) return
-      made = made || fs.mkdirSync(folder, { recursive: true, mode: 448 }) || folder
+    var runs = String(bytesOf(fs, path.join(folder, 'runs')) || '')
+    var loaded = Array.from(modules).filter(function (entry) {
+      return entry[1].script
+    })
+    var isKept = loaded.every(function (entry) {
+      return entry[1].compiled
+    })
+    if (isKept && runs.length >= firstRuns) return
+    var made = fs.mkdirSync(folder, { recursive: true, mode: 448 })
+    loaded.forEach(function (entry) {
+      var module = entry[1]
+      if (module.compiled > mostCompiled) return
       var code = module.script.createCachedData()
-      write(path.basename(file), code)
-      if (isStart && used) write('modules', used)
+      write(path.basename(entry[0]), code)
       module.compiled = code.length
     })
+    if (succeeded && runs.length < firstRuns) write('runs', runs + 'x')
     // A folder of its own for this build was made, which happens once for each build.
     if (made && made !== folder) removeUnused(fs, path, path.dirname(folder))
   } catch (error) {
@@ -157,19 +164,6 @@ function keepCompiled(fs, path, folder, modules) {
     fs.closeSync(opened)
     fs.renameSync(draft, path.join(folder, name))
   }
-}
-
-/** The modules of the start file that this run and those before it used, a letter for each; undefined where there is no more to keep. */
-function usedModules(fs, file, module) {
-  var known = module.compiled ? String(bytesOf(fs, file) || '') : ''
-  var made = module.exports.made
-  var used = ''
-  var isMore = !module.compiled
-  for (var number = 0; number < made.length; number++) {
-    isMore = isMore || (made[number] && known[number] !== 'x')
-    used += made[number] || known[number] === 'x' ? 'x' : '.'
-  }
-  return isMore && module.compiled <= mostCompiled ? used + known.slice(made.length) : undefined
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Plugin } from 'esbuild'
-import { readFileSync } from 'node:fs'
+import type { Plugin } from 'rolldown'
 import { join } from 'node:path'
 
 /** What the library makes when it is loaded, and what is imported from our own file in its place. */
@@ -17,19 +16,16 @@ export function chatLibrary(root: string): Plugin {
   const own = join(root, 'src', 'faces', 'chat', 'screen', 'graphemes.ts')
   return {
     name: 'chat-library',
-    setup({ onLoad }) {
-      onLoad({ filter: /pi-tui[\\/]dist[\\/]utils\.js$/ }, ({ path }) => {
-        const text = costly.reduce(
-          (rest, line) => {
-            if (rest.split(line).length !== 2)
-              throw new Error(`${path} does not hold this line once; change scripts/chat-library.ts: ${line}`)
-            return rest.replace(line, () => '')
-          },
-          readFileSync(path, 'utf8'),
-        )
-        const names = 'graphemeSegmenter, wordSegmenter, rgiEmojiRegex'
-        return { contents: `import { ${names} } from ${JSON.stringify(own)}\n${text}` }
-      })
+    transform: {
+      filter: { id: /pi-tui[\\/]dist[\\/]utils\.js$/ },
+      handler(code, id) {
+        const text = costly.reduce((rest, line) => {
+          if (rest.split(line).length !== 2)
+            throw new Error(`${id} does not hold this line once; change scripts/chat-library.ts: ${line}`)
+          return rest.replace(line, () => '')
+        }, code)
+        return `import { graphemeSegmenter, wordSegmenter, rgiEmojiRegex } from ${JSON.stringify(own)}\n${text}`
+      },
     },
   }
 }

@@ -11,6 +11,7 @@ const others = [
   'test/app/crew.test.ts',
   'test/app/mcp-entries.test.ts',
   'test/binary/bare-machine.test.ts',
+  'test/bundle.test.ts',
   'test/cli/completion.test.ts',
   'test/faces/chat/input-popup.test.ts',
   'test/faces/chat/run.ts',

@@ -1,5 +1,5 @@
 import type { LentServer, ScreenFacts } from '../core/work/profile.ts'
-import { writeFile } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { join } from 'node:path'
 
 /** Opens an MCP server for this turn, where there is one; the CLI's files for it go into the folder. */
@@ -11,6 +11,6 @@ export async function lentWords(lends: ScreenFacts['lends'], lend: Lend | undefi
   if (!lent) return ''
   const file = join(lent.folder, 'mcp.json')
   const { words, text } = lends(lent.server, file)
-  if (text !== undefined) await writeFile(file, text, { mode: 0o600 })
+  if (text !== undefined) await promises.writeFile(file, text, { mode: 0o600 })
   return words
 }

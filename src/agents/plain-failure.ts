@@ -16,9 +16,11 @@ const errorLead =
 /** A line that says by itself that a limit is spent. */
 const statement = new RegExp(
   [
-    String.raw`^[[⚠✗✖❌×■! \uFE0F]{0,3}(?:sorry, )?you(?:['’]ve| have)? (?:hit|reached|exceeded|exhausted|used up|(?:run|ran) out of|used all(?: of)?)\b[^.]{0,60}?\b(?:limit|quota|credits|requests|tokens)s?(?: reached| exceeded)?`,
-    String.raw`^[[⚠✗✖❌×■! \uFE0F]{0,3}(?:your |the )?(?:[\w-]+ ){0,3}(?:limit|quota|credits|free usage)s? (?:has been |have been |was |is |are )?(?:exceeded|reached|hit|exhausted|used up|spent)`,
-  ].join('|'),
+    /^[[⚠✗✖❌×■! \uFE0F]{0,3}(?:sorry, )?you(?:['’]ve| have)? (?:hit|reached|exceeded|exhausted|used up|(?:run|ran) out of|used all(?: of)?)\b[^.]{0,60}?\b(?:limit|quota|credits|requests|tokens)s?(?: reached| exceeded)?/,
+    /^[[⚠✗✖❌×■! \uFE0F]{0,3}(?:your |the )?(?:[\w-]+ ){0,3}(?:limit|quota|credits|free usage)s? (?:has been |have been |was |is |are )?(?:exceeded|reached|hit|exhausted|used up|spent)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
   'i',
 )
 

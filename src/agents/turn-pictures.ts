@@ -3,7 +3,7 @@ import type { Blobs, Ref } from '../core/talk/store.ts'
 import { readBody } from '../core/talk/store.ts'
 import type { Turn } from '../core/work/agent.ts'
 import type { PictureLimits, SentPicture } from '../core/work/profile.ts'
-import { readFile, stat } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { projectRoot } from '../base/git.ts'
 import { shortPath } from '../base/short-path.ts'
@@ -156,11 +156,11 @@ class Handover {
 
 async function isSame(path: string, ref: Ref): Promise<boolean> {
   try {
-    const found = await stat(path)
+    const found = await promises.stat(path)
     if (!found.isFile() || found.size !== ref.bytes) return false
     return (
       sha256()
-        .update(await readFile(path))
+        .update(await promises.readFile(path))
         .digest('hex') === ref.sha
     )
   } catch {

@@ -4,7 +4,7 @@ import type { CliFiles, CliPlace } from '../core/work/profile.ts'
 import type { AgentSettings } from '../settings/agent-settings.ts'
 import type { Wall, WallLimits } from '../safety/wall/wall.ts'
 import { withoutProject } from '../base/program-path.ts'
-import { realpath, writeFile } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { join } from 'node:path'
 import { collect } from '../base/collect.ts'
 import { projectRoot } from '../base/git.ts'
@@ -12,7 +12,6 @@ import { carries, processTable } from '../base/process/process-table.ts'
 import { isWithin } from '../base/real-path.ts'
 import { markOf } from '../terminals/terminal-program.ts'
 import { cliPlaces } from '../profiles/all.ts'
-import { wallOf } from '../safety/wall/wall.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 import { homeOf } from './place.ts'
 
@@ -42,7 +41,8 @@ export function needsWall(agent: AgentSettings, { leash, advises }: { leash: Lea
 const walls = new Map<string, Wall>()
 
 /** The wall of this machine for the programs of an environment, tried once. The project never has the program that builds it. */
-export function machineWall(given: Env, cwd: string): Wall {
+export async function machineWall(given: Env, cwd: string): Promise<Wall> {
+  const { wallOf } = await import('../safety/wall/wall.ts')
   const env = withoutProject(given, cwd)
   const key = `${env.PATH}\0${env.HOME}\0${env.TERMAITE_HOME}`
   const wall = walls.get(key) ?? wallOf({ platform: process.platform, env })
@@ -54,7 +54,7 @@ export function machineWall(given: Env, cwd: string): Wall {
 export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
   return async (argv, { leash, cwd, env, terminal }) => {
     if (!needsWall(agent, { leash, advises: parts.advises })) return undefined
-    const none = await machineWall(parts.env, cwd).none()
+    const none = await (await machineWall(parts.env, cwd)).none()
     if (none !== undefined) return withoutWall(agent, none)
     const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')
     const own = homeOf(parts.env)
@@ -72,7 +72,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       ? undefined
       : await openSeatChannel({ env: { ...parts.env, ...ours(env) }, cwd, leash })
     const seat = seatFile(join(homes, id))
-    await writeFile(seat, channel?.address ?? '', { mode: 0o600 })
+    await promises.writeFile(seat, channel?.address ?? '', { mode: 0o600 })
     const settle = async () => {
       channel?.close()
       return home.settle()
@@ -87,13 +87,13 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       // A CLI may bring a sandbox of its own, which then stands inside ours.
       nested: profileOf(agent) !== undefined,
       home: place.home,
-      binds: [...home.binds, { from: seat, to: seatFile(await realpath(own)), write: false }],
+      binds: [...home.binds, { from: seat, to: seatFile(await promises.realpath(own)), write: false }],
       ...ownPlaces(files, parts.readable?.()),
       hidden: foreignPlaces(agent, files, place),
       terminal: terminal !== undefined,
     }
     const { outer, inner } = await signalWords(parts.env)
-    const walled = await machineWall(parts.env, cwd).wrap([...inner, ...argv] as Argv, limits)
+    const walled = await (await machineWall(parts.env, cwd)).wrap([...inner, ...argv] as Argv, limits)
     if ('none' in walled) {
       await settle()
       return withoutWall(agent, walled.none)

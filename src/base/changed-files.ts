@@ -1,4 +1,4 @@
-import { lstat, opendir } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { join } from 'node:path'
 
 const skipped = new Set(['.git', 'node_modules'])
@@ -11,12 +11,12 @@ export async function changedSince(folder: string, since: number): Promise<boole
   while (waiting.length > 0 && seen < mostFiles) {
     const directory = waiting.pop()!
     try {
-      for await (const entry of await opendir(directory)) {
+      for await (const entry of await promises.opendir(directory)) {
         seen++
         const path = join(directory, entry.name)
         if (entry.isDirectory()) {
           if (!skipped.has(entry.name)) waiting.push(path)
-        } else if ((await lstat(path)).mtimeMs > since) return true
+        } else if ((await promises.lstat(path)).mtimeMs > since) return true
       }
     } catch {
       // A file that vanishes or cannot be read is no sign of a change.

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { childProcesses } from './process/node-processes.ts'
 import { defined } from './defined.ts'
 import { killChild } from './process/kill-child.ts'
 import { ownProgram } from './program-path.ts'
@@ -28,7 +28,7 @@ export function collect(command: string, args: readonly string[], options: RunOp
     const done = (code?: number) => resolve(defined({ code, out: Buffer.concat(out), err, error }))
     if (options.signal?.aborted) return done()
     // A program that is named without its path must not be one of the folder that it runs in.
-    const child = spawn(ownProgram(command, options.env, options.cwd), args, {
+    const child = childProcesses().spawn(ownProgram(command, options.env, options.cwd), args, {
       cwd: options.cwd,
       env: options.env,
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

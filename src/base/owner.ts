@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { childProcesses } from './process/node-processes.ts'
 
 let mark: string | undefined
 
@@ -67,7 +67,7 @@ function processFields(pid: number, platform: string): [state: string, start: st
       return undefined
     }
   }
-  const { stdout, error } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+  const { stdout, error } = childProcesses().spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
@@ -114,7 +114,7 @@ function boot(): string {
 }
 
 function sysctl(name: string): string {
-  return (spawnSync('/usr/sbin/sysctl', ['-n', name], { encoding: 'utf8' }).stdout ?? '').trim()
+  return (childProcesses().spawnSync('/usr/sbin/sysctl', ['-n', name], { encoding: 'utf8' }).stdout ?? '').trim()
 }
 
 function readOr(otherwise: string, path: string): string {

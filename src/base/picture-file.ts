@@ -1,5 +1,4 @@
-import { copyFile, mkdir, rename } from 'node:fs/promises'
-import { constants, existsSync } from 'node:fs'
+import { constants, existsSync, promises } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from './id.ts'
 import { pictureExtension } from './picture.ts'
@@ -17,10 +16,10 @@ export async function pictureFile(place: string | undefined, sha: string, media:
   const path = join(folder, `${sha.slice(0, 16)}${pictureExtension(media)}`)
   if (existsSync(path)) return path
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await promises.mkdir(folder, { recursive: true, mode: 0o700 })
     const part = join(folder, `part-${randomName()}`)
-    await copyFile(place, part, constants.COPYFILE_FICLONE)
-    await rename(part, path)
+    await promises.copyFile(place, part, constants.COPYFILE_FICLONE)
+    await promises.rename(part, path)
     return path
   } catch {
     return undefined

@@ -1,15 +1,14 @@
-import { realpathSync } from 'node:fs'
-import { lstat, realpath } from 'node:fs/promises'
+import { realpathSync, promises } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { isMissing } from './files.ts'
 
 /** Resolves the links in a path, also when its last parts do not exist yet. Undefined for a link that points nowhere. */
 export async function realOf(path: string): Promise<string | undefined> {
   try {
-    return await realpath(path)
+    return await promises.realpath(path)
   } catch (error) {
     if (!isMissing(error) || path === dirname(path)) return undefined
-    const there = await lstat(path).then(
+    const there = await promises.lstat(path).then(
       () => true,
       () => false,
     )

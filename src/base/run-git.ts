@@ -1,9 +1,9 @@
 import type { ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Ran, RunOptions } from './collect.ts'
-import { spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
+import { childProcesses } from './process/node-processes.ts'
 import { collect } from './collect.ts'
 import { defined } from './defined.ts'
 import { errorCode } from './files.ts'
@@ -49,7 +49,11 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Ra
 /** Starts git with pipes, for output that is too long to collect. */
 export function startGit(args: readonly string[], places: GitPlaces): ChildProcessByStdio<Writable, Readable, null> {
   const { cwd } = places
-  return spawn(gitProgram(places), args, { cwd, env: gitEnv(places), stdio: ['pipe', 'pipe', 'ignore'] })
+  return childProcesses().spawn(gitProgram(places), args, {
+    cwd,
+    env: gitEnv(places),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
 }
 
 /** Settings that win over every configuration, also in a nested repository: git hands them down to its own children. */

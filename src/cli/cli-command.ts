@@ -36,7 +36,7 @@ export type Parsed = { values: Record<string, string | boolean | string[] | unde
 export type Program = {
   /** `termaite` without a command: the chat, or one turn with -p. */
   chat: CliCommand
-  commands: readonly CliCommand[]
+  commands(): Promise<readonly CliCommand[]>
   run(argv: readonly string[], io: Io): Promise<number>
 }
 

@@ -1,4 +1,5 @@
 import type { Io } from '../core/io.ts'
+import type { CliCommand } from './cli-command.ts'
 import type { Stats } from 'node:fs'
 import type { EarlyFailure, Format } from '../faces/print.ts'
 import type { SettingsError } from '../settings/fault.ts'
@@ -12,11 +13,8 @@ import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { parse } from './args.ts'
 import { chatCommand } from './chat-command.ts'
-import { commands } from './commands.ts'
-import { helpText, overview } from './help.ts'
 import { print, say, UsageError } from '../core/io.ts'
 import { version } from '../app/version.ts'
-import { slips } from '../base/nearest.ts'
 import { exit } from '../core/exit-codes.ts'
 
 /** Runs this process: hands in its streams and signals, and sets its exit code. */
@@ -72,26 +70,31 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     // Many programs have the command "version", so this word must not reach an agent as a prompt.
     if (argv[0] === 'version' && argv.length === 1) return printed(io, version)
-    // The table of commands is not read for a flag, because most runs are turns and begin with one.
-    const named = argv[0]?.startsWith('-') ? undefined : commands.find(({ name }) => name === argv[0])
+    const named = await commandNamed(argv[0])
     const command = named ?? chatCommand
     const parsed = parse(command, named ? argv.slice(1) : argv)
     if (named && parsed.words.includes(''))
       throw new UsageError(`${named.name}: one of the arguments is empty. Leave it out, or fill it in.`)
-    if (parsed.values.help) return printed(io, helpText(command, named ? '' : overview(commands)))
+    if (parsed.values.help) {
+      const { helpText, overview } = await import('./help.ts')
+      return printed(io, helpText(command, named ? '' : overview(await allCommands())))
+    }
     if (parsed.values.version) return printed(io, version)
-    if (!named && parsed.values.prompt === undefined) refuseMistypedCommand(parsed.words)
+    if (!named && parsed.values.prompt === undefined) await refuseMistypedCommand(parsed.words)
     const code = await command.load()
-    return await code.run(io, parsed, {
-      chat: chatCommand,
-      run,
-      get commands() {
-        return commands
-      },
-    })
+    return await code.run(io, parsed, { chat: chatCommand, run, commands: allCommands })
   } catch (error) {
     return await failed(error, io, argv)
   }
+}
+
+/** The table of commands, which is long and is not needed for the chat and for a turn. */
+const allCommands = async (): Promise<readonly CliCommand[]> => (await import('./commands.ts')).commands
+
+/** The command that the first word names. Most runs begin with a flag or have no word. */
+async function commandNamed(word: string | undefined): Promise<CliCommand | undefined> {
+  if (word === undefined || word.startsWith('-')) return undefined
+  return (await allCommands()).find(({ name }) => name === word)
 }
 
 /** Prints what went wrong, with secrets masked, and returns the exit code. A program that asked for JSON gets it as JSON too. */
@@ -99,7 +102,7 @@ async function failed(error: unknown, io: Io, argv: readonly string[]): Promise<
   const { kind, message, code } = await failureOf(error, io)
   say(io, `termaite: ${message}`)
   if (await isOwnSettingsFault(error, io, argv)) say(io, 'To edit the settings: termaite config edit')
-  const format = formatAsked(argv)
+  const format = await formatAsked(argv)
   if (format === 'text') return code
   const { printFailure } = await import('../faces/print.ts')
   await printFailure({ kind, message }, { format, out: io.out, clock: io.clock })
@@ -139,8 +142,8 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
 }
 
 /** The output format that a command line asks for, also where the rest of it is wrong. */
-function formatAsked(argv: readonly string[]): Format {
-  if (commands.some(({ name }) => name === argv[0])) return 'text'
+async function formatAsked(argv: readonly string[]): Promise<Format> {
+  if (await commandNamed(argv[0])) return 'text'
   const end = argv.indexOf('--')
   const flags = end < 0 ? argv : argv.slice(0, end)
   const named = flags.flatMap((arg, index) => {
@@ -185,12 +188,13 @@ function reportWriteError(error: NodeJS.ErrnoException): void {
 const mostCommandWords = 3
 
 /** Refuses a short prompt whose first word nearly is a command: more often a slip than a prompt, and a prompt costs money. */
-function refuseMistypedCommand(words: readonly string[]): void {
-  const first = (words[0] ?? '').toLowerCase()
-  if (words.length > mostCommandWords) return
+async function refuseMistypedCommand(words: readonly string[]): Promise<void> {
+  if (words.length === 0 || words.length > mostCommandWords) return
+  const first = words[0]!.toLowerCase()
+  const { slips } = await import('../base/nearest.ts')
   const near = (other: string) =>
     Math.abs(first.length - other.length) <= allowedSlips(other) && slips(first, other) <= allowedSlips(other)
-  const name = commands.map((command) => command.name).find(near)
+  const name = (await allCommands()).map((command) => command.name).find(near)
   if (name === undefined) return
   throw new UsageError(
     first === name

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 
 /** Names of files that hold keys, wherever they are; examples and templates hold none. */
@@ -102,7 +102,9 @@ export async function secretFilesIn(root: string): Promise<string[]> {
   for (let looked = 0; waiting.length > 0 && looked < mostFolders && found.length < mostSecrets;) {
     const folders = waiting.splice(0, 32)
     looked += folders.length
-    const lists = await Promise.all(folders.map((folder) => readdir(folder, { withFileTypes: true }).catch(() => [])))
+    const lists = await Promise.all(
+      folders.map((folder) => promises.readdir(folder, { withFileTypes: true }).catch(() => [])),
+    )
     for (const [at, entries] of lists.entries())
       for (const entry of entries) {
         const path = join(folders[at]!, entry.name)

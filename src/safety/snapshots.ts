@@ -7,18 +7,14 @@ import type { Diff, FileStat } from './snapshots/tree-diff.ts'
 import type { SkippedPath, UndoPlan, UndoStep } from './snapshots/undo-plan.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { realClock } from '../base/clock.ts'
-import { bringBack, checkOutCopy, copyChanges } from './snapshots/project-copy.ts'
 import { TurnRecords, lastUndoable } from './snapshots/turn-records.ts'
 import { RecentTrees, asideFolder, cleanUp, isCleanupDue, usualLimits } from './snapshots/retention.ts'
 import { NoRoom, SnapshotsOff, openRepository, readablePath } from './snapshots/snapshot-repository.ts'
-import { briefDiff, changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
-import { planUndo } from './snapshots/undo-plan.ts'
 import { messageOf } from '../base/error-message.ts'
 import { newId } from '../base/id.ts'
 import { TreeTaker } from './snapshots/tree-taker.ts'
 import { isLarge } from './snapshots/person-index.ts'
 import { containsHome, ignoreRules, isWithin, isWorktree, ourHome } from './snapshots/ignore-rules.ts'
-import { copyConflicts, restoreFiles } from './snapshots/file-restore.ts'
 import { defined } from '../base/defined.ts'
 
 export type { Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoStep }
@@ -91,6 +87,12 @@ type SnapshotOptions = {
   clock?: Clock
 }
 
+// A turn takes trees; the rest is loaded by those who look at them, copy them or go back to them.
+const projectCopy = () => import('./snapshots/project-copy.ts')
+const treeDiff = () => import('./snapshots/tree-diff.ts')
+const undoPlan = () => import('./snapshots/undo-plan.ts')
+const fileRestore = () => import('./snapshots/file-restore.ts')
+
 export function snapshots({ dir, root, env, clock = realClock, ...options }: SnapshotOptions): Snapshots {
   const limits = { ...usualLimits, ...options.limits }
   let opened: ReturnType<typeof open> | undefined
@@ -120,6 +122,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
   }
   const bring = async ({ base, tree }: { base: string; tree: string }, what: Pick<CopyJoin, 'only' | 'over'> = {}) => {
     const aside = asideFolder(dir, newId(clock.now()))
+    const { bringBack } = await projectCopy()
     return bringBack(store().repository, { base, copy: tree, now: await now() }, { ...what, aside })
   }
   /** Snapshots of copies are pruned after a day. */
@@ -158,22 +161,25 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     },
     async diff(turn) {
       const { before, after } = find(turn)
-      return diffTrees(store().repository, before, after ?? (await now()))
+      return (await treeDiff()).diffTrees(store().repository, before, after ?? (await now()))
     },
     async stat(turn) {
       const { before, after } = find(turn)
-      return statTrees(store().repository, before, after ?? (await now()))
+      return (await treeDiff()).statTrees(store().repository, before, after ?? (await now()))
     },
     async changed(before, after) {
+      const { changesBetween } = await treeDiff()
       const changes = await changesBetween(store().repository, before, after ?? (await now()), '--no-renames')
       return changes.map(({ path }) => readablePath(path))
     },
     async since(tree) {
+      const { briefDiff } = await treeDiff()
       const to = await now()
       return { ...(await briefDiff(store().repository, tree, to, longestPatch)), tree: to }
     },
     async restore(tree, seen) {
       const { repository } = store()
+      const [{ planUndo }, { restoreFiles }] = await Promise.all([undoPlan(), fileRestore()])
       const span = { turn: '', before: tree, after: seen, at: clock.now(), prompt: '' }
       const { moves, left } = await planUndo(repository, span, await now())
       const [again, unchanged] = [moves.filter(({ conflict }) => conflict), moves.filter(({ conflict }) => !conflict)]
@@ -182,6 +188,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       return left
     },
     async copy(folder, signal) {
+      const { checkOutCopy, copyChanges } = await projectCopy()
       let base = await now()
       const { repository } = store()
       const rules = ignoreRules(repository, ourHome(dir))
@@ -205,17 +212,19 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     },
     async copyChanges(base, tree) {
       await areKept(base, tree)
-      return copyChanges(store().repository, base, tree)
+      return (await projectCopy()).copyChanges(store().repository, base, tree)
     },
     async bringIn({ base, tree }, what) {
       await areKept(base, tree)
       return bring({ base, tree }, what)
     },
     async planUndo(turn) {
+      const { planUndo } = await undoPlan()
       const { moves: _, ...plan } = await planUndo(store().repository, find(turn), await now())
       return plan
     },
     async undo({ turn }, as) {
+      const [{ planUndo }, { copyConflicts, restoreFiles }] = await Promise.all([undoPlan(), fileRestore()])
       const { repository, turns } = store()
       const before = await now()
       const { moves, left } = await planUndo(repository, turn, before)

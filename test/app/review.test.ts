@@ -358,7 +358,7 @@ test('the named agent reviews, and a reviewer that tries to change a file cannot
   writeFileSync(join(seat.project, 'a.txt'), 'b\n')
   await seat.open()
   const { machineWall } = await import('../../src/app/agent-wall.ts')
-  const none = await machineWall(seat.io.env, seat.project).none()
+  const none = await (await machineWall(seat.io.env, seat.project)).none()
   if (none !== undefined) return t.skip(`this machine has no sandbox: ${none}`)
   await seat.type('/review -a birch')
   const { entries } = await seat.app.conversation.read()

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
 
@@ -51,27 +51,41 @@ test('a run whose compiled code another build removes goes on, and the next one 
   assert.deepEqual(readdirSync(code), kept)
 })
 
-test('a run that does more than the ones before it keeps the code of that too, and a like one then writes nothing', async (t) => {
+test('a run that does more than the ones before it keeps the code of that too, and after some runs nothing is written', async (t) => {
   const { machine, code } = fresh(t)
   const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
-  const used = () => {
-    const folder = join(code, readdirSync(code)[0]!, 'turn')
-    const modules = readFileSync(join(folder, 'modules'), 'utf8')
-    return {
-      folder: readdirSync(folder),
-      modules: modules.split('x').length,
-      at: statSync(join(folder, 'main.cjs'), { bigint: true }).mtimeNs,
-    }
-  }
+  const folder = () => join(code, readdirSync(code)[0]!, 'turn')
+  const kept = (name: string) => statSync(join(folder(), name), { bigint: true })
+  const turn = async () => assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
   assert.equal((await machine.run(['-p', 'x', '--agent', 'nobody'], { env })).code, 2)
-  const first = used()
+  const first = kept('main.cjs').size
+  assert.ok(!readdirSync(folder()).includes('runs'), 'a run that failed is none of the first runs')
+  await turn()
+  assert.ok(kept('main.cjs').size > first)
+  for (let run = 0; run < 3; run++) await turn()
+  const all = () => readdirSync(folder()).map((name) => [name, kept(name).mtimeNs])
+  const settled = all()
+  await turn()
+  assert.deepEqual(all(), settled)
+})
+
+test('the code of another kind of run is kept apart, in folders that only the person can read', async (t) => {
+  const { machine, code, turn } = fresh(t)
+  const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
+  await turn()
   assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
-  const second = used()
-  assert.deepEqual(first.folder, ['main.cjs', 'modules'])
-  assert.ok(second.modules > first.modules)
-  // Only the second turn of a project has a history to read.
-  assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
-  const third = used()
-  assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
-  assert.deepEqual(used(), third)
+  assert.equal((await machine.run(['sessions'], { env })).code, 0)
+  const build = join(code, readdirSync(code)[0]!)
+  assert.deepEqual(readdirSync(build), ['ephemeral', 'rest', 'turn'])
+  const places = ['', 'ephemeral', 'rest', 'turn', 'turn/main.cjs'].map(
+    (name) => statSync(join(build, name)).mode & 0o777,
+  )
+  assert.deepEqual(places, [0o700, 0o700, 0o700, 0o700, 0o600])
+})
+
+test('uninstall keeps no compiled code', async (t) => {
+  const { machine, code } = fresh(t)
+  const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
+  assert.equal((await machine.run(['uninstall', '--yes'], { env })).code, 0)
+  assert.equal(existsSync(code), false)
 })

@@ -44,7 +44,8 @@ test('a chat that is left leaves compiled code from which the next one starts', 
   const takesCode = `
     const { readFileSync } = require('fs')
     const [, main, cachedData] = process.argv
-    const { cachedDataRejected } = new (require('vm').Script)(readFileSync(main, 'latin1'), { cachedData: readFileSync(cachedData) })
+    const text = '(function(exports,require,module,__filename,__dirname){' + readFileSync(main, 'utf8') + '\\n})'
+    const { cachedDataRejected } = new (require('vm').Script)(text, { cachedData: readFileSync(cachedData) })
     process.stdout.write(cachedDataRejected ? 'no' : 'yes')`
   const sit = async (answers: number) => {
     const window = new ProgramWindow(machine, { env: { NODE_COMPILE_CACHE: cache } })

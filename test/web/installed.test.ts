@@ -46,13 +46,15 @@ function nextVersion(t: { after(work: () => unknown): void }): PageFiles {
   cpSync(built, folder, { recursive: true })
   const edit = (name: string, change: (text: string) => string) =>
     writeFileSync(join(folder, name), change(readFileSync(join(folder, name), 'utf8')))
-  const script = /page-[A-Z0-9]{8}\.js/.exec(readFileSync(join(folder, 'index.html'), 'utf8'))![0]
-  cpSync(join(folder, script), join(folder, 'page-NEWNEW22.js'))
+  const script = /page-[0-9a-f]{12}\.js/.exec(readFileSync(join(folder, 'index.html'), 'utf8'))![0]
+  cpSync(join(folder, script), join(folder, 'page-feedfeed2222.js'))
   rmSync(join(folder, script))
   const { version } = new PageFiles(built)
-  edit('index.html', (text) => text.replace(script, 'page-NEWNEW22.js').replace(version, 'newversion22'))
-  edit('page-NEWNEW22.js', (text) => text.replaceAll('To sign in, run', 'Second version: to sign in, run'))
-  edit('service-worker.js', (text) => text.replaceAll(script, 'page-NEWNEW22.js').replaceAll(version, 'newversion22'))
+  edit('index.html', (text) => text.replace(script, 'page-feedfeed2222.js').replace(version, 'newversion22'))
+  edit('page-feedfeed2222.js', (text) => text.replaceAll('To sign in, run', 'Second version: to sign in, run'))
+  edit('service-worker.js', (text) =>
+    text.replaceAll(script, 'page-feedfeed2222.js').replaceAll(version, 'newversion22'),
+  )
   return new PageFiles(folder)
 }
 
@@ -89,7 +91,7 @@ describe('the installed page', { skip: noBrowser }, () => {
         return files.length >= 3 && files
       })
       assert.ok(
-        kept.every((path) => path === '/' || /^\/(?:page|style)-[A-Z0-9]{8}\.(?:js|css)$/.test(path)),
+        kept.every((path) => path === '/' || /^\/(?:page|style)-[0-9a-f]{12}\.(?:js|css)$/.test(path)),
         kept.join(),
       )
       await at.killHub()
@@ -123,17 +125,17 @@ describe('the installed page', { skip: noBrowser }, () => {
       at.show(nextVersion(t))
       await page.reload()
       await shows(page, 'Second version: to sign in')
-      await until(async () => (await keptFiles(page)).includes('/page-NEWNEW22.js'))
+      await until(async () => (await keptFiles(page)).includes('/page-feedfeed2222.js'))
       const after = await until(async () => {
         const files = await keptFiles(page)
         return files.filter((path) => path.startsWith('/page-')).length === 1 && files
       })
-      assert.deepEqual(after, before.map((path) => (path.startsWith('/page-') ? '/page-NEWNEW22.js' : path)).sort())
+      assert.deepEqual(after, before.map((path) => (path.startsWith('/page-') ? '/page-feedfeed2222.js' : path)).sort())
       await at.stop()
       await page.reload()
       await shows(page, 'The hub cannot be reached')
       assert.deepEqual(await page.evaluate(() => [...document.scripts].map(({ src }) => new URL(src).pathname)), [
-        '/page-NEWNEW22.js',
+        '/page-feedfeed2222.js',
       ])
     },
   )

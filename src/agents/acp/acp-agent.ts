@@ -12,7 +12,6 @@ import { leashFailure } from '../process-failure.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
 import { handOverPictures, handOverTyped } from '../turn-pictures.ts'
 import { TurnWatch } from '../turn-watch.ts'
-import { runAcpProcess } from './acp-process.ts'
 
 export type AcpParts = Pick<PipeParts, 'blobs' | 'env' | 'changed' | 'enclose' | 'lend'>
 
@@ -53,6 +52,7 @@ async function takeAcpTurn(
   const thread = resumedThread(spec.name, turn.history, resume)
   const { blobs } = parts
   let prompt = ''
+  const { runAcpProcess } = await import('./acp-process.ts')
   const { outcome, session, usage, left, settled } = await runAcpProcess({
     spec,
     turn,

@@ -10,7 +10,7 @@ import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
 import { Lines } from '../../base/lines.ts'
 import { visibleQuestion } from '../visible-question.ts'
 import { handOverTyped } from '../turn-pictures.ts'
-import { readFile, stat } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { resolve } from 'node:path'
 import { shortPath } from '../../base/short-path.ts'
 
@@ -216,10 +216,10 @@ async function whole(told: Shown, cwd: string): Promise<Shown> {
   const shown = { ...told, path: shortPath(path, cwd) }
   if (shown.before !== undefined) return shown
   try {
-    const found = await stat(path)
+    const found = await promises.stat(path)
     if (!found.isFile()) return shown
     if (found.size > longestBefore) return { ...shown, before: `[… ${found.size} bytes …]\n` }
-    return { ...shown, before: await readFile(path, 'utf8') }
+    return { ...shown, before: await promises.readFile(path, 'utf8') }
   } catch {
     return shown
   }

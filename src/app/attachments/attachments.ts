@@ -7,7 +7,7 @@ import type { FilePart, NamedFile, Where, Picture } from './attached-file.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { PersonServers } from '../native/person-servers.ts'
 import type { NamedResource } from './attached-resource.ts'
-import { realpath } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { nobody } from '../../core/talk/question.ts'
 import { isSecretName, isSecretPlace } from '../../safety/secret-files.ts'
 import { projectRoot } from '../../base/git.ts'
@@ -16,8 +16,6 @@ import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
 import { linkedPicture, pictureName, takePictures } from '../../core/talk/pictures.ts'
 import { sha256 } from '../../base/hash.ts'
 import { shortPath } from '../../base/short-path.ts'
-import { readFolder, findNamedFile, readPart, pictureIn, pictureOf } from './attached-file.ts'
-import { fileNameOf, findNamedResource, readNamedResource } from './attached-resource.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /** How much of one file is attached, and of all files together. */
@@ -28,6 +26,10 @@ export const mostBytes = { file: 256 * 1024, all: 1024 * 1024 }
  * `pictures` are those of them that were read now and are not kept yet.
  */
 export type WithAttachments = { prompt: string; files: Ref[]; pictures: Picture[]; warnings: string[] }
+
+/** Few prompts name a file or a resource. */
+const attachedFile = () => import('./attached-file.ts')
+const attachedResource = () => import('./attached-resource.ts')
 
 const taken = (text: string) => {
   const { text: prompt, files } = takePictures(text)
@@ -68,6 +70,7 @@ export async function withAttachments(
   }
   const references = fileReferences(prompt)
   if (references.length === 0) return { ...taken(prompt), pictures: [], warnings: [] }
+  const [{ findNamedFile }, { fileNameOf, findNamedResource }] = await Promise.all([attachedFile(), attachedResource()])
   const where: Where = { cwd, root: projectRoot(cwd), home }
   const found: AttachedFile[] = []
   const warnings: string[] = []
@@ -118,10 +121,12 @@ type ReadPart = FilePart & { pictures?: Picture[] }
 async function readServed(named: NamedResource, left: number, person: PromptPerson): Promise<ReadPart> {
   mustHaveRoom(left, 'resource')
   person.waits?.(`reading a resource of the MCP server ${named.server}`)
+  const { readNamedResource } = await attachedResource()
   return readNamedResource(named, person.served!.servers, Math.min(mostBytes.file, left), person)
 }
 
 async function read(named: NamedFile, left: number): Promise<ReadPart> {
+  const { pictureIn, readFolder, readPart } = await attachedFile()
   const picture = named.folder || named.lines ? undefined : await pictureIn(named.at)
   if (picture) return { body: '', pictures: [picture] }
   mustHaveRoom(left, 'file')
@@ -133,7 +138,7 @@ function mustHaveRoom(left: number, kind: 'file' | 'resource'): void {
 }
 
 async function holdsKeys(at: string, home: string | undefined): Promise<boolean> {
-  const real = await realpath(at).catch(() => at)
+  const real = await promises.realpath(at).catch(() => at)
   return isSecretName(at) || isSecretName(real) || (home !== undefined && isSecretPlace(real, home))
 }
 
@@ -176,6 +181,7 @@ export async function pastedPicture(
   blobs: Blobs,
 ): Promise<PastedPictures | undefined> {
   try {
+    const { pictureOf } = await attachedFile()
     const picture = pictureOf(Buffer.from(bytes))
     if (!picture) return undefined
     await keepPictures([picture], blobs)
@@ -215,6 +221,7 @@ async function pastedPath(
   path: string,
   { cwd, home }: { cwd: string; home?: string },
 ): Promise<{ name: string; picture?: Picture; problem?: string } | 'other' | undefined> {
+  const { findNamedFile, pictureIn } = await attachedFile()
   const where: Where = { cwd, root: projectRoot(cwd), home }
   try {
     const named = await findNamedFile({ start: 0, plain: true, readings: [{ end: 0, path }] }, where)

@@ -55,7 +55,7 @@ async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Pr
   const always = clis.filter((agent) => needsWall(agent, { leash: agent.leash ?? settings.leash }))
   const advising = clis.filter((agent) => !always.includes(agent) && needsWall(agent, { leash: 'read', advises: true }))
   const never = clis.filter((agent) => !always.includes(agent) && !advising.includes(agent))
-  const none = await machineWall(env, cwd).none()
+  const none = await (await machineWall(env, cwd)).none()
   if (none !== undefined && clis.length > 0)
     return [
       {

@@ -2,8 +2,6 @@ import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeParts } from './native-parts.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
-import { configuredServers, hasServerFile, refreshedServers, serversOf } from './native-servers.ts'
-import { isFolderTrusted, withFolderSettings } from './native-trust.ts'
 
 /** The MCP servers as a person uses them in a prompt, whichever agent takes the turn. A project's servers are used only once it is trusted. */
 export type PersonServers = {
@@ -17,17 +15,24 @@ export type PersonServers = {
   missing(name: string): Promise<string>
 }
 
+/** Few prompts name a server. */
+const servers = () => import('./native-servers.ts')
+
 type PersonServersParts = { native: NativeParts; settings: Settings }
 
 export function personServers({ native, settings: own }: PersonServersParts): PersonServers {
   // The wall of our own agent, so that its first turn need not start the servers again behind another one.
   const leash = nativeAgents(own)[0]?.leash ?? own.leash
   const options = async () => {
+    const { isFolderTrusted, withFolderSettings } = await import('./native-trust.ts')
     const trusted = await isFolderTrusted(native)
     const { settings } = trusted ? await withFolderSettings(own, native) : { settings: own }
     return { settings, leash, trusted }
   }
-  const names = async () => ((await configuredServers(native, await options()))?.servers ?? []).map(({ name }) => name)
+  const names = async () => {
+    const { configuredServers } = await servers()
+    return ((await configuredServers(native, await options()))?.servers ?? []).map(({ name }) => name)
+  }
   return {
     names,
     async open() {
@@ -35,11 +40,11 @@ export function personServers({ native, settings: own }: PersonServersParts): Pe
       const wanted = await options()
       // Servers that run stay as they are: a turn decides about the wall around them.
       if (state.servers && state.serverSeat?.trusted === wanted.trusted) return state.servers
-      return serversOf(native, wanted)
+      return (await servers()).serversOf(native, wanted)
     },
-    refresh: async () => refreshedServers(native, await options()),
+    refresh: async () => (await servers()).refreshedServers(native, await options()),
     async missing(name) {
-      const [known, { trusted }] = [await names(), await options()]
+      const [known, { trusted }, { hasServerFile }] = [await names(), await options(), await servers()]
       const have = known.length === 0 ? 'no MCP server is configured' : `the configured servers are ${known.join(', ')}`
       const untrusted =
         !trusted && hasServerFile(native)

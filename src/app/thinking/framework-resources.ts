@@ -61,7 +61,7 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
     .read()
     .catch(() => noHealth)
   const now = app.io.clock.now()
-  const none = await machineWall(app.io.env, app.place.cwd).none()
+  const none = await (await machineWall(app.io.env, app.place.cwd)).none()
   const able = enabledAgents(app.settings).flatMap((agent) => {
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
     // Nothing was started for the look at its traits.

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { childProcesses } from './node-processes.ts'
 
 /** A living process; `start` distinguishes it from a later process with the same pid. */
 export type Proc = { pid: number; ppid: number; group: number; start: string }
@@ -59,7 +59,9 @@ export function parseStat(pid: number, stat: string): Proc | undefined {
 /** Lists the processes where there is no /proc. */
 export async function fromPs(): Promise<Proc[]> {
   const out = await new Promise<string>((resolve) =>
-    execFile('ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) => resolve(text)),
+    childProcesses().execFile('ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) =>
+      resolve(text),
+    ),
   )
   return parsePs(out)
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../clock.ts'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { childProcesses } from './node-processes.ts'
 import { defined } from '../defined.ts'
 import { newId } from '../id.ts'
 import { mark as markMoment } from '../mark.ts'
@@ -47,7 +47,7 @@ export async function start(command: Command): Promise<Run> {
   try {
     // The shell is ours, whatever the folder puts on the PATH; any other program is the caller's choice.
     const program = argv[0] === 'bash' ? ownProgram('bash', env, cwd) : argv[0]
-    const child = spawn(program, argv.slice(1), {
+    const child = childProcesses().spawn(program, argv.slice(1), {
       // The shell's messages begin with the name that it was started by.
       argv0: argv[0],
       cwd,

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { spawn } from 'node:child_process'
+import { childProcesses } from './node-processes.ts'
 
 /**
  * The watchdog that ends runs when termaite is killed. It reads `+ mark [group]` and `- mark` lines; when its input ends while
@@ -71,7 +71,7 @@ function tell(mark: string): void {
 }
 
 function begin(path = '/usr/bin:/bin'): ChildProcess | undefined {
-  const started = spawn('/bin/sh', ['-c', script, 'termaite-watchdog', '/proc'], {
+  const started = childProcesses().spawn('/bin/sh', ['-c', script, 'termaite-watchdog', '/proc'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     cwd: '/',

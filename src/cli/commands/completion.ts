@@ -13,7 +13,7 @@ export async function run(io: Io, { words, values }: Parsed, program: Program): 
     print(io, said.length > 0 ? said.join('\n') : `No completion of termaite is installed for ${shell}.`)
     return 0
   }
-  const script = scripts[shell](program)
+  const script = scripts[shell]({ chat: program.chat, commands: await program.commands() })
   if (!install) {
     print(io, script)
     return 0
@@ -31,7 +31,9 @@ function shellOf(word: string | undefined): ShellName {
   throw new UsageError(`completion: found "${word}", allowed: ${allowed}.`)
 }
 
-const scripts: Record<ShellName, (program: Program) => string> = {
+type Completed = { chat: CliCommand; commands: readonly CliCommand[] }
+
+const scripts: Record<ShellName, (program: Completed) => string> = {
   bash: (program) => `_termaite() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} name= list=
   ((COMP_CWORD > 1)) && name=\${COMP_WORDS[1]}
@@ -52,7 +54,7 @@ compdef _termaite termaite`,
 }
 
 /** A shell `case` that sets `list` by the command (`$name`) and the word before the cursor; bash and zsh read it alike. */
-function choicesByCommand({ chat, commands }: Program): string {
+function choicesByCommand({ chat, commands }: Completed): string {
   const names = commands.map(({ name }) => name)
   const rows = [
     ...commands.map((command) => choicesOf(command.name, command, subcommands(command))),

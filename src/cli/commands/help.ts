@@ -7,12 +7,13 @@ import { print, UsageError } from '../../core/io.ts'
 import { helpText, overview, twoColumns } from '../help.ts'
 import { renderedPage } from '../../faces/rendered-page.ts'
 
-export async function run(io: Io, { words }: Parsed, { chat, commands }: Program): Promise<number> {
+export async function run(io: Io, { words }: Parsed, program: Program): Promise<number> {
   const pages = helpPages()
   if (words.length === 0) {
     print(io, topics(pages))
     return 0
   }
+  const commands = await program.commands()
   const command = words.length === 1 ? commands.find(({ name }) => name === words[0]) : undefined
   if (command) {
     const page = pageNamed(pages, command.name)
@@ -20,8 +21,8 @@ export async function run(io: Io, { words }: Parsed, { chat, commands }: Program
     print(io, helpText(command))
     return 0
   }
-  if (words.length === 1 && words[0] === chat.name) {
-    print(io, helpText(chat, overview(commands)))
+  if (words.length === 1 && words[0] === program.chat.name) {
+    print(io, helpText(program.chat, overview(commands)))
     return 0
   }
   const found = findHelp(pages, words)

@@ -206,7 +206,7 @@ async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): As
 }
 
 /** The prompt of a command that a file of the person or of the project defines; undefined where the words name none. */
-async function commandPromptIn(app: App, given: string, { commands }: Program): Promise<CommandPrompt | undefined> {
+async function commandPromptIn(app: App, given: string, program: Program): Promise<CommandPrompt | undefined> {
   const { io } = app
   const [, name, args = ''] = /^\/([\w:-]+)(?:\s+([^]*))?$/.exec(given) ?? []
   if (name === undefined) return undefined
@@ -215,7 +215,7 @@ async function commandPromptIn(app: App, given: string, { commands }: Program): 
   const found = await headlessCommand(app, name, args, { ask: personAt(io), signal: io.signal, say: tell })
   // A folder such as /tmp is a path, and a name with a colon may be a prompt of an MCP server, which is looked for later.
   if (!found && !name.includes(':') && !existsSync(`/${name}`)) {
-    const inShell = commands.map((command) => command.name)
+    const inShell = (await program.commands()).map((command) => command.name)
     tell(await promptNotice(app, name, inShell))
   }
   return found

@@ -6,7 +6,6 @@ import type { CommandScreen } from '../../core/talk/command.ts'
 import { isNote } from '../../core/talk/command.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
-import { createInterface } from 'node:readline'
 import { safeText } from './transcript/safe-text.ts'
 import { typedPrompt } from '../../core/talk/file-references.ts'
 import { picksTyped, unclearWords } from '../../core/talk/consent.ts'
@@ -42,6 +41,7 @@ export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void
   const signal = AbortSignal.any([parts.signal, over.signal])
   const names = () => desk.commands.map(({ name }) => `/${name}`)
   const completer = (line: string) => [names().filter((name) => name.startsWith(line)), line]
+  const { createInterface } = process.getBuiltinModule('node:readline')
   const reader = createInterface({ input: parts.in, output: parts.out, terminal: true, prompt: '> ', completer })
   const leave = () => over.abort()
   const writer = new LineWriter(reader, parts)

@@ -44,7 +44,7 @@ const headers: Readonly<Record<string, string>> = {
 }
 
 /** A file whose name has a hash of its content never changes. */
-const hashed = /-[A-Z0-9]{8}\.\w+$/
+const hashed = /-[0-9a-f]{12}\.\w+$/
 
 /** The files of the hub's page. They hold no data and no secret, so that everybody who reaches the hub may read them. */
 export class PageFiles {

@@ -1,6 +1,5 @@
 import type { Limits } from './retention.ts'
 import type { RawPath, Repository } from './snapshot-repository.ts'
-import { createHash } from 'node:crypto'
 import { existsSync, readdir, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -195,7 +194,7 @@ function indexOf(entries: readonly IndexEntry[]): Buffer {
     parts.push(entry)
   }
   const body = Buffer.concat(parts)
-  return Buffer.concat([body, createHash('sha1').update(body).digest()])
+  return Buffer.concat([body, process.getBuiltinModule('node:crypto').createHash('sha1').update(body).digest()])
 }
 
 /** Copies the borrowed contents into the store, after which an undo no longer needs the person's repository. */

@@ -1,8 +1,7 @@
 import type { Blobs, BlobWriter, Ref } from '../../core/talk/store.ts'
 import type { FileHandle } from 'node:fs/promises'
 import { sha256 } from '../../base/hash.ts'
-import { createReadStream, readdirSync, rmSync } from 'node:fs'
-import { open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { createReadStream, readdirSync, rmSync, promises } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing, makeFolder, replaceFile, syncFolder } from '../../base/files.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
@@ -48,7 +47,7 @@ export class FileBlobs implements Blobs {
 
   /** The size of a body; 0 where it is missing. */
   async bytes(sha: string): Promise<number> {
-    return (await stat(join(this.#folder, sha)).catch(() => undefined))?.size ?? 0
+    return (await promises.stat(join(this.#folder, sha)).catch(() => undefined))?.size ?? 0
   }
 
   place(ref: Ref): string {
@@ -62,10 +61,10 @@ export class FileBlobs implements Blobs {
   /** Removes every body for which `isOver` returns true; `written` tells when the body was written, by the time of day. */
   async removeAll(isOver: (sha: string, written: () => Promise<number>) => Promise<boolean>): Promise<void> {
     try {
-      for await (const { name } of await opendir(this.#folder)) {
+      for await (const { name } of await promises.opendir(this.#folder)) {
         const path = join(this.#folder, name)
-        const written = async () => (await stat(path)).mtimeMs
-        if (partOwner(name) === undefined && (await isOver(name, written))) await rm(path, { force: true })
+        const written = async () => (await promises.stat(path)).mtimeMs
+        if (partOwner(name) === undefined && (await isOver(name, written))) await promises.rm(path, { force: true })
       }
     } catch (error) {
       if (!isMissing(error)) throw storeError('clear', this.#folder, error)
@@ -74,7 +73,7 @@ export class FileBlobs implements Blobs {
 
   async clear(): Promise<void> {
     try {
-      await rm(this.#folder, { recursive: true, force: true })
+      await promises.rm(this.#folder, { recursive: true, force: true })
     } catch (error) {
       throw storeError('clear', this.#folder, error)
     }
@@ -142,7 +141,7 @@ class FileBlobWriter implements BlobWriter {
       await file.sync()
       await this.#close()
       const sha = this.#hash.digest('hex')
-      await rename(this.#part, join(this.#folder, sha))
+      await promises.rename(this.#part, join(this.#folder, sha))
       syncFolder(this.#folder)
       return { sha, media: this.#media, bytes: this.#bytes }
     })
@@ -169,7 +168,7 @@ class FileBlobWriter implements BlobWriter {
   async #open(): Promise<FileHandle> {
     if (this.#file) return this.#file
     this.#prepare()
-    return (this.#file = await open(this.#part, 'wx', 0o600))
+    return (this.#file = await promises.open(this.#part, 'wx', 0o600))
   }
 
   async #close(): Promise<void> {
@@ -180,6 +179,6 @@ class FileBlobWriter implements BlobWriter {
 
   async #remove(): Promise<void> {
     await this.#close()
-    await rm(this.#part, { force: true })
+    await promises.rm(this.#part, { force: true })
   }
 }

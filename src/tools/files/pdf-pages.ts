@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
 import { existsSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
 import { sourcePath } from '../../base/source-text.ts'
 
 /** The text of each page of a PDF file, or why there is none. */
@@ -14,6 +13,7 @@ const mostMegabytes = 512
 /** Reads a PDF in a thread of its own, which is ended when the call is cancelled, takes too long or needs too much memory. */
 export async function pdfPages(body: Uint8Array, clock: Clock, signal: AbortSignal): Promise<PdfPages> {
   const source = sourcePath('tools/files/pdf-worker.ts')
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(existsSync(source) ? source : sourcePath('tools/files/pdf-worker.js'), {
     workerData: body,
     // The library warns about fonts that text does not need.

@@ -7,7 +7,7 @@ declare const SHELL_VERSION: string
 const startPage = '/'
 const cacheName = `termaite-${SHELL_VERSION}`
 /** A file whose name has a hash of its content never changes. */
-const hashed = /-[A-Z0-9]{8}\.\w+$/
+const hashed = /-[0-9a-f]{12}\.\w+$/
 
 self.addEventListener('install', (event) => {
   event.waitUntil(keepShell())
