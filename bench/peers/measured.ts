@@ -20,14 +20,18 @@ export type Run = {
 
 const lines = 40
 
-/**
- * Gives the peer a task of that many rounds, another file each, against a model that answers at once.
- * What it keeps below `caches` is there in its next run, as on a person's machine; its home is new each time.
- */
-export async function measured(peer: Peer, rounds: number, caches: string): Promise<Run> {
+/** A home, a temporary folder and a project of a peer, beside a model that answers at once. */
+export type Home = {
+  /** Gives the peer a task of that many rounds, another file each. */
+  run(rounds: number): Promise<Run>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Makes a home in which the peer has never run. */
+export async function newHome(peer: Peer): Promise<Home> {
   let began = 0
   let first = 0
-  const files: string[] = []
+  let files: string[] = []
   const isTurn = (asked: Asked) => !asked.side && !peer.isSideRequest?.(asked)
   let turns = 0
   const model = await modelServer((asked) => {
@@ -36,33 +40,36 @@ export async function measured(peer: Peer, rounds: number, caches: string): Prom
     const file = files[turns++]
     return file === undefined ? { text: 'All of them are read.' } : { call: peer.read(file, asked) }
   })
-  await using place = await rig(peer.rig, model.url)
-  try {
-    for (let round = 0; round < rounds; round++) {
-      const file = join(place.cwd, `file${round}.txt`)
-      writeFileSync(file, Array.from({ length: lines }, (_, line) => `line ${line} of file ${round}\n`).join(''))
-      files.push(file)
-    }
-    for (const [path, text] of Object.entries(peer.files?.(model.url) ?? {})) {
-      mkdirSync(dirname(join(place.env.HOME!, path)), { recursive: true })
-      writeFileSync(join(place.env.HOME!, path), text)
-    }
-    began = performance.now()
-    const peakMB = await ran(peer, place.cwd, { ...place.env, TMPDIR: caches, ...peer.env })
-    const wallMs = performance.now() - began
-    const asked = model.turns().filter(isTurn)
-    if (asked.length < rounds + 1) throw new Error(`${peer.name} made ${asked.length} requests of ${rounds + 1}`)
-    return {
-      firstRequestMs: first,
-      wallMs,
-      requests: model.asked.length,
-      bytes: model.asked.reduce((sum, { raw }) => sum + raw.length, 0),
-      firstBytes: asked[0]!.raw.length,
-      prefix: leastPrefix(asked),
-      peakMB,
-    }
-  } finally {
-    await model.close()
+  const place = await rig(peer.rig, model.url)
+  for (const [path, text] of Object.entries(peer.files?.(model.url) ?? {})) {
+    mkdirSync(dirname(join(place.env.HOME!, path)), { recursive: true })
+    writeFileSync(join(place.env.HOME!, path), text)
+  }
+  return {
+    async run(rounds) {
+      files = Array.from({ length: rounds }, (_, round) => join(place.cwd, `file${round}.txt`))
+      for (const [round, file] of files.entries())
+        writeFileSync(file, Array.from({ length: lines }, (_, line) => `line ${line} of file ${round}\n`).join(''))
+      model.asked.length = turns = first = 0
+      began = performance.now()
+      const peakMB = await ran(peer, place.cwd, { ...place.env, ...peer.env })
+      const wallMs = performance.now() - began
+      const asked = model.turns().filter(isTurn)
+      if (asked.length < rounds + 1) throw new Error(`${peer.name} made ${asked.length} requests of ${rounds + 1}`)
+      return {
+        firstRequestMs: first,
+        wallMs,
+        requests: model.asked.length,
+        bytes: model.asked.reduce((sum, { raw }) => sum + raw.length, 0),
+        firstBytes: asked[0]!.raw.length,
+        prefix: leastPrefix(asked),
+        peakMB,
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await model.close()
+      await place[Symbol.asyncDispose]()
+    },
   }
 }
 

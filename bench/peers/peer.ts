@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { installed } from '../../test/real/rig.ts'
 import { start } from '../measure.ts'
 import type { Asked } from '../../test/real/model-server.ts'
@@ -21,8 +21,11 @@ export type Peer = {
 /** Peers that only we drive here; the others are those of the real tests. */
 export const clis = join(import.meta.dirname, 'clis')
 
+/** OpenCode is pinned by its packages of single systems: the package that chooses one of them names systems that are not all published. */
+const opencode = join(clis, 'node_modules', `opencode-${process.platform}-${process.arch}`, 'bin', 'opencode')
+
 /** Our own agent on the same wire as Claude Code. */
-const own: Peer = {
+export const own: Peer = {
   name: 'termaite',
   rig: 'claude',
   argv: (prompt) => [...start, '-p', prompt, '--leash', 'all'],
@@ -90,7 +93,7 @@ export const peers: readonly Peer[] = [
   {
     name: 'opencode',
     rig: 'qwen',
-    argv: (prompt) => [join(clis, 'node_modules', '.bin', 'opencode'), 'run', '--model', 'mock/mock-model', prompt],
+    argv: (prompt) => [opencode, 'run', '--model', 'mock/mock-model', prompt],
     read: (file) => ({ tool: 'read', input: { filePath: file } }),
     isSideRequest: ({ body }) => !body.tools,
     files: (url) => ({ '.config/opencode/opencode.json': JSON.stringify(opencodeAt(url)) }),
@@ -129,6 +132,8 @@ const piAt = (url: string) => ({
   ],
 })
 
-/** Whether the peer can be run here. */
-export const isThere = ({ name }: Peer) =>
-  name === own.name || installed(name) || existsSync(join(clis, 'node_modules', '.bin', name))
+/** Whether the peer is installed here. */
+export function isThere(peer: Peer): boolean {
+  const [program] = peer.argv('')
+  return isAbsolute(program!) ? existsSync(program!) : installed(program!)
+}

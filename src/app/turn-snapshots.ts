@@ -59,11 +59,13 @@ export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
       // The turn is recorded at its start as well, so that a turn that is killed can be undone.
       return orNote(cannotUndo(), put(turn))
     },
-    async end(turn, waits) {
+    async end(turn, waits, acted = true) {
       if (late && !before)
         return [`${cannotUndo('the project’s files were not copied in time')} The copying goes on with the next turn.`]
       if (!before) return []
       const from = before.from === undefined ? [] : [`Undo works for what changed after ${clockTime(before.from)}.`]
+      // Nothing ran that could change a file, so the turn ends with the files with which it began.
+      if (!acted && !late) return orNote(cannotUndo(), put(turn, before.tree))
       waits?.('copying the changed files for undo')
       const work = async () => {
         await late
@@ -111,7 +113,7 @@ export function exclusiveSnapshots(app: App, prompt: string, signal: AbortSignal
       snapshots = openTurnSnapshots(app, prompt)
       return snapshots.begin(turn, waits)
     },
-    end: async (turn, waits) => snapshots?.end(turn, waits) ?? [],
+    end: async (turn, waits, acted) => snapshots?.end(turn, waits, acted) ?? [],
   }
 }
 

@@ -109,7 +109,9 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     ? exclusiveSnapshots(app, prompt, signal)
     : (request.snapshots ?? openTurnSnapshots(app, prompt))
   const begun = Promise.withResolvers<void>()
+  let thought = false
   const turnBegan = async () => {
+    thought = true
     await begun.promise
     return snapshots.tree
   }
@@ -133,9 +135,10 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
       }
     },
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
-    end: async (turn: string, waits?: Turn['waits']) => {
+    end: async (turn: string, waits?: Turn['waits'], acted?: boolean) => {
       mark('answer')
-      const taken = snapshots.end(turn, waits)
+      // In a chat, commands of earlier turns may still run in the background and change files, and so may workers of a coordinator.
+      const taken = snapshots.end(turn, waits, acted || thought || attended || app.mode === 'coordinator')
       // Git has started by then, and processes are looked at while it works.
       await new Promise((resolve) => setImmediate(resolve))
       const left = await leftNotes(app)
@@ -165,7 +168,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
 }
 
 /** Whether only our own agents can take a turn: each of their tools waits until the snapshot is taken, so that the model need not. */
-function actsByOurTools({ settings }: App): boolean {
+export function actsByOurTools({ settings }: App): boolean {
   const agents = enabledAgents(settings)
   return agents.length > 0 && agents.length === nativeAgents(settings).length
 }

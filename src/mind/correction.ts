@@ -17,9 +17,9 @@ const plainly = [
 ]
 const corrects = new RegExp(`^ (${plainly.join('|')})(?= *([.!,;:-]|$))`)
 
-/** Each of the sentences has one of these. Most prompts have none of them, and reading a request as the rules do takes milliseconds. */
+/** Each of the sentences has one of these words. Most prompts have none of them, and reading a request as the rules do takes milliseconds. */
 const mayCorrect =
-  /wrong|incorrect|not|n['‘’]t|still|again|broke|misunderstood|undo|revert|roll|falsch|nicht|faux|pas|mal|es correcto|lo que|todav|sigue/i
+  /\b(?:wrong|incorrect|not|still|again|broken?|misunderstood|undo|revert|roll|falsch|nicht|faux|pas|mal|es correcto|lo que|todav|sigue)\b|n['‘’]t\b/i
 
 /** The same, in the few plain sentences of other languages that leave no doubt. */
 const plainlyElsewhere =

@@ -8,18 +8,12 @@ import type { Send } from './http/http-client.ts'
 import type { CloudWorld } from './clouds/carriage.ts'
 import type { Carriage, Target, Wire } from './wire-format.ts'
 import { messageOf } from '../base/error-message.ts'
-import { answer } from './http/model-answer.ts'
+import { answer, verdictOf } from './http/model-answer.ts'
 import { asideOf } from './http/response-stream.ts'
 import { sender } from './http/http-client.ts'
-import { verdictOf } from './http/provider-failure.ts'
 import { imagesOf } from './message-images.ts'
 import { defaultModel, modelName, providerOf, wireOf } from './provider.ts'
 import { knownAs, knownOf, modelWindow } from './model-windows.ts'
-import { anthropic } from './wires/anthropic.ts'
-import { chat } from './wires/chat.ts'
-import { gemini } from './wires/gemini.ts'
-import { ollama } from './wires/ollama.ts'
-import { responses } from './wires/responses.ts'
 
 export type ModelSpec = {
   /** `<provider>/<model>` */
@@ -47,7 +41,14 @@ export type ModelParts = {
   learn?: CloudWorld['learn']
 }
 
-const wires: Record<WireName, Wire> = { anthropic, responses, chat, gemini, ollama }
+/** A wire is loaded with the first request that goes over it. */
+const wires: Record<WireName, () => Promise<Wire>> = {
+  anthropic: async () => (await import('./wires/anthropic.ts')).anthropic,
+  responses: async () => (await import('./wires/responses.ts')).responses,
+  chat: async () => (await import('./wires/chat.ts')).chat,
+  gemini: async () => (await import('./wires/gemini.ts')).gemini,
+  ollama: async () => (await import('./wires/ollama.ts')).ollama,
+}
 
 /** Opens a provider's model. This cannot fail: a problem becomes the failure of its stream. */
 export function openModel(spec: ModelSpec, parts: ModelParts): Model {
@@ -55,9 +56,8 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   const target = targetOf(name, spec)
   if ('kind' in target) return failing(name, target)
   const { provider } = target
-  const wire = wires[target.wire]
   const { fetch = sender(parts.env ?? {}), silenceMs = 300_000 } = parts
-  let prepared = wire.prepare === undefined
+  let prepared = false
   return {
     name,
     get window() {
@@ -77,12 +77,13 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
         // All streams of this model share the target: what one learns about the server holds for the next.
         target.key = key
         if (parts.session) target.session = parts.session
-        if (!prepared) {
-          const trouble = await wire.prepare!(target, asideOf(key, fetch, signal))
-          const verdict = trouble && verdictOf(trouble, target, [], parts.clock.now())
+        const wire = await wires[target.wire]()
+        if (!prepared && wire.prepare) {
+          const trouble = await wire.prepare(target, asideOf(key, fetch, signal))
+          const verdict = trouble && (await verdictOf(trouble, target, [], parts.clock.now()))
           if (verdict && 'failure' in verdict) return yield { type: 'failure', failure: verdict.failure }
-          prepared = true
         }
+        prepared = true
         const images = await imagesOf(request.messages, parts.blobs, target)
         yield* answer(request, { wire, to: target, images, clock: parts.clock, fetch, silenceMs }, signal)
       } catch (error) {

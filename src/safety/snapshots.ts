@@ -8,7 +8,7 @@ import type { SkippedPath, UndoPlan, UndoStep } from './snapshots/undo-plan.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { realClock } from '../base/clock.ts'
 import { TurnRecords, lastUndoable } from './snapshots/turn-records.ts'
-import { RecentTrees, asideFolder, cleanUp, isCleanupDue, usualLimits } from './snapshots/retention.ts'
+import { RecentTrees, asideFolder, beginStore, cleanUp, isCleanupDue, usualLimits } from './snapshots/retention.ts'
 import { NoRoom, SnapshotsOff, openRepository, readablePath } from './snapshots/snapshot-repository.ts'
 import { messageOf } from '../base/error-message.ts'
 import { newId } from '../base/id.ts'
@@ -97,7 +97,9 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
   const limits = { ...usualLimits, ...options.limits }
   let opened: ReturnType<typeof open> | undefined
   const open = () => {
+    const isNew = !existsSync(dir)
     const repository = openRepository(dir, root, env)
+    if (isNew) beginStore(dir, clock.now())
     const store = { repository, turns: new TurnRecords(dir), recent: new RecentTrees(dir), limits }
     return { ...store, taker: new TreeTaker(repository, limits, clock) }
   }

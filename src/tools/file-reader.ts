@@ -1,13 +1,13 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
 import type { OpenFile, ReadFiles } from './files/file-access.ts'
-import type { Range } from './files/numbered-lines.ts'
+import type { Range } from './files/file-lines.ts'
 import type { ToolParts } from './tool-parts.ts'
 import { resolve } from 'node:path'
 import { notebookText } from './files/notebook.ts'
 import { isPdf, pagesText, pdfPages } from './files/pdf-pages.ts'
 import { openFile } from './files/file-access.ts'
-import { NumberedLines, mostLines } from './files/numbered-lines.ts'
+import { FileLines, mostLines } from './files/file-lines.ts'
 import { wholeBytes } from './files/editable-file.ts'
 import { encodingOf } from './files/text-encoding.ts'
 import { pictureMedia, sizeText } from '../base/picture.ts'
@@ -17,6 +17,7 @@ import { integer, optional, parser, string } from '../core/work/shape.ts'
 const longestPicture = 5 * 1024 * 1024
 const longestPdf = 64 * 1024 * 1024
 const chunkBytes = 1024 * 1024
+const headBytes = 8 * 1024
 
 const input = parser({
   file_path: string({ min: 1 }),
@@ -52,7 +53,7 @@ async function read(
   { signal }: ToolCall,
   { blobs, clock }: Pick<ToolParts, 'blobs' | 'clock'>,
 ): Promise<ToolOutput> {
-  const head = await readAt(file, 0, Buffer.alloc(8 * 1024))
+  const head = await readAt(file, 0, Buffer.alloc(headBytes))
   const media = pictureMedia(head)
   if (media) {
     if (stats.size > longestPicture)
@@ -60,7 +61,9 @@ async function read(
     const ref = await blobs.put(await file.readFile(), media)
     return { text: `${path} is a picture (${media}, ${sizeText(stats.size)}); it is attached.`, files: [ref] }
   }
-  const numbered = new NumberedLines({ offset: wanted.offset ?? 1, limit: wanted.limit ?? mostLines })
+  // A model that names lines sees their numbers; one that reads a whole file is spared them.
+  const numbers = wanted.offset !== undefined || wanted.limit !== undefined
+  const lines = new FileLines({ offset: wanted.offset ?? 1, limit: wanted.limit ?? mostLines, numbers })
   if (isPdf(head)) {
     if (stats.size > longestPdf)
       throw new Error(`${path} is a PDF of ${sizeText(stats.size)}: read parts of it with bash and pdftotext.`)
@@ -69,34 +72,34 @@ async function read(
       throw new Error(
         `${path} is a PDF that could not be read: ${read.problem.replace(/\.$/, '')}. Try bash with pdftotext.`,
       )
-    numbered.push(pagesText(read.pages))
-    return numbered.done(true)
+    lines.push(pagesText(read.pages))
+    return lines.done(true)
   }
   // The whole file tells its encoding for certain.
   if (stats.size <= wholeBytes) {
-    const bytes = await file.readFile()
+    const bytes = head.length < headBytes ? head : await file.readFile()
     const encoding = encodingOf(bytes)
     if (!encoding) return binary(path, stats.size)
     const text = encoding.shown(encoding.draft(bytes.subarray(encoding.mark.length)))
     // With a range, a notebook is read as the JSON that is edited.
     const notebook = path.endsWith('.ipynb') && !wanted.offset && !wanted.limit && (await notebookText(text, blobs))
     if (notebook) return { text: `${notebook.text}\n\n${notebookHint}`, files: notebook.files }
-    numbered.push(text)
+    lines.push(text)
     const note = encoding.name === 'UTF-8' ? '' : `\n[the file is ${encoding.name}]`
-    return numbered.done(true) + note
+    return lines.done(true) + note
   }
   const utf16 = ['utf-16le', 'utf-16be'].find((_label, i) => head.readUInt16LE() === [0xfeff, 0xfffe][i])
   if (!utf16 && head.includes(0)) return binary(path, stats.size)
   const decoder = new TextDecoder(utf16)
   const room = Buffer.allocUnsafe(chunkBytes)
-  for (let at = 0; !numbered.full;) {
+  for (let at = 0; !lines.full;) {
     if (signal.aborted) throw new Error('cancelled.')
     const chunk = await readAt(file, at, room)
     at += chunk.length
-    if (chunk.length === 0) return numbered.done(true)
-    numbered.push(decoder.decode(utf16 ? chunk : numbered.skip(chunk), { stream: true }))
+    if (chunk.length === 0) return lines.done(true)
+    lines.push(decoder.decode(utf16 ? chunk : lines.skip(chunk), { stream: true }))
   }
-  return numbered.done(false)
+  return lines.done(false)
 }
 
 const notebookHint = '[the cells of a notebook; to edit it, read its JSON with offset 1 and edit that]'

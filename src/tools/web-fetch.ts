@@ -1,12 +1,10 @@
 import type { Tool, ToolOutput } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import type { WebAnswer } from './web/web-request.ts'
-import { networkFetch, withTimeLimit } from './web/web-request.ts'
 import { pictureMedia, sizeText } from '../base/picture.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
 import { CommandOutput } from './shell/command-output.ts'
-import { readable } from './web/readable-page.ts'
 
 const mostRedirects = 5
 
@@ -24,6 +22,7 @@ export function webFetch(parts: FetchParts): Tool {
     coversShell: 'network',
     effect: ({ url }) => ({ does: 'fetch', url }),
     async run({ url }, { signal }) {
+      const { networkFetch, withTimeLimit } = await import('./web/web-request.ts')
       const ask = parts.web?.fetch ?? networkFetch(parts.env)
       let at = addressOf(url)
       for (let hop = 0; hop <= mostRedirects; hop++) {
@@ -69,7 +68,8 @@ async function told({ status, headers, body, cut }: WebAnswer, at: URL, parts: F
     return `${at.href} is ${media}, ${sizeText(body.length)}, which is not text. Download it with bash if you need it.`
   const text = decoded(body, media)
   const printed = new CommandOutput(parts)
-  await printed.add(Buffer.from(/html/.test(media) ? readable(text, at) : text))
+  const page = /html/.test(media) ? (await import('./web/readable-page.ts')).readable(text, at) : text
+  await printed.add(Buffer.from(page))
   const note = cut ? '\n[The page is longer than this; the rest was not fetched.]' : ''
   return (await printed.done()).trim() + note || '[the page has no text]'
 }

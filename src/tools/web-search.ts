@@ -2,8 +2,6 @@ import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import type { WebAnswer } from './web/web-request.ts'
 import type { Hit, Provider } from './web/search-providers.ts'
-import { networkFetch, withTimeLimit } from './web/web-request.ts'
-import { howToSetUp, providerFor } from './web/search-providers.ts'
 import { defineTool } from './tool-definition.ts'
 import { parser, string } from '../core/work/shape.ts'
 
@@ -20,6 +18,10 @@ export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool
     aliases: { rules: ['WebSearch'], hooks: ['WebSearch'] },
     effect: () => ({ does: 'nothing' }),
     async run({ query }, { signal }) {
+      const [{ networkFetch, withTimeLimit }, { howToSetUp, providerFor }] = await Promise.all([
+        import('./web/web-request.ts'),
+        import('./web/search-providers.ts'),
+      ])
       const provider = providerFor(query, parts)
       if (!provider) throw new Error(howToSetUp)
       const ask = parts.web?.fetch ?? networkFetch(parts.env)

@@ -70,6 +70,34 @@ test('a turn that ends before the first copy is ready, or finds no room for it, 
   )
 })
 
+test('a turn in which our own agent ran nothing ends with the files with which it began, and does not look at them again', async (t) => {
+  const server = await modelServer(() => ({ text: 'hello' }))
+  t.after(() => server.close())
+  const model = 'anthropic/claude-sonnet-4-5'
+  const at = { model, baseURL: `${server.url}/v1`, contextWindowTokens: 200_000 }
+  const native = { name: 'native', kind: 'native', leash: 'all', ...at }
+  const seat = await seated(t, { agents: [native] }, { ANTHROPIC_API_KEY: 'made-up' }, realClock)
+  const { snapshots } = seat.app
+  const take = snapshots.take.bind(snapshots)
+  let takes = 0
+  snapshots.take = () => {
+    takes++
+    return take()
+  }
+  const turn = async (attended: boolean) => {
+    for await (const _ of runTurn(seat.app, { prompt: 'hello', signal: seat.stop.signal, attended }));
+    const { before, after } = (await snapshots.list()).at(-1)!
+    return { takes, isSame: before === after }
+  }
+  assert.deepEqual(
+    [await turn(false), await turn(true)],
+    [
+      { takes: 1, isSame: true },
+      { takes: 3, isSame: true },
+    ],
+  )
+})
+
 test('our own agent asks its model while the project is copied, and no tool runs before the copy is there', async (t) => {
   const server = await modelServer(({ count }) =>
     count === 1

@@ -28,11 +28,13 @@ function watched() {
   writeFileSync(join(bin, 'git'), `#!/bin/sh\necho "$@" >> '${log}'\nexec '${realGit}' "$@"\n`, { mode: 0o755 })
   const env = { ...project.env, PATH: `${bin}:${project.env.PATH}` }
   const store = project.snapshots({}, { env })
+  /** The commands that git was started with for the last tree. */
+  const commands = () => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : [])
   /** A tree, and how often git was started for it. */
   const take = async () => {
     rmSync(log, { force: true })
     const tree = await treeOf(store)
-    return { tree, starts: existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0 }
+    return { tree, starts: commands().length }
   }
   /** Lets the files become old enough, and takes trees until the project was looked at. */
   const settle = async () => {
@@ -40,7 +42,7 @@ function watched() {
     for (let tries = 0; tries < 5; tries++) if ((await take()).starts === 0) return
     assert.fail('the project was never looked at')
   }
-  return { project, store, take, settle }
+  return { project, store, take, settle, commands }
 }
 
 const realGit = findOutside('git', process.env, '/nowhere')!
@@ -63,6 +65,24 @@ function filled(project: Project): void {
   mkdirSync(join(project.root, 'empty'))
   symlinkSync('read.me', join(project.root, 'link'))
 }
+
+test('the first turn of a project starts git for its tree alone, and a young project that did not change once', async () => {
+  const { project, store, take, commands } = watched()
+  using _ = project
+  project.write('read.me', 'hello')
+  const { tree: before } = await take()
+  await store.keep('t1', { before, at: project.clock.now(), prompt: 'hello' })
+  const [looks, adds, writes] = [
+    'ls-files -z -o -m --exclude-standard',
+    'add -A --ignore-errors --pathspec-from-file=- --pathspec-file-nul',
+    'write-tree',
+  ]
+  assert.deepEqual(commands(), [looks, adds, writes])
+  assert.deepEqual(await take(), { tree: before, starts: 1 })
+  // The next tree waits for whatever the one before it goes on with.
+  await treeOf(store)
+  assert.deepEqual(commands(), [looks, looks])
+})
 
 test('a small project that looks as before is known without git', async () => {
   const { project, take, settle } = watched()

@@ -124,7 +124,7 @@ test('a background command runs on, is listed, read and ended by its number', as
       text,
     )!
   assert.equal(whole, text)
-  await until(async () => (await say('file_reader', { file_path: log })) === '1:ready')
+  await until(async () => (await say('file_reader', { file_path: log })) === 'ready')
   assert.equal(await say('jobs', { job: 1 }), 'ready\n[it still runs]')
   assert.equal(await say('jobs', { job: 1 }), '[no new output]\n[it still runs]')
   assert.match(await say('jobs', {}), new RegExp(`^1 \\(runs for \\d+ s, pid ${pid}\\): echo ready; setsid`))

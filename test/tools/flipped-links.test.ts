@@ -57,7 +57,7 @@ const kindOf = (said: string, root: string) => said.replaceAll(`${root}/`, '').r
 const sayable = [
   /^Wrote src\/N\.txt \(N line\)\.$/,
   /^Made N edit in (?:src\/a|plain)\.txt\.$/,
-  /^N→inside|^\s*N[\t→:]/,
+  /^inside (?:one|two)$/,
   /^outside$/,
   /^! \S+ leads to another place than when it was checked: a folder or link on its way was replaced meanwhile$/,
   /^! \S+ (?:does not exist\.|exists already\.|changed since you read it\.|was not read yet\.)/,

@@ -4,10 +4,11 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeSync }
 import { execFileSync } from 'node:child_process'
 import { seat } from './seat.ts'
 
-test('lines come with their numbers, from a range if one is wanted, and with how to go on', async (t) => {
+test('a file comes as it is, and a range of it with the numbers of its lines and with how to go on', async (t) => {
   const { write, say } = seat(t)
   write('a.txt', 'one\ntwo\n\nfour')
-  assert.equal(await say('file_reader', { file_path: 'a.txt' }), '1:one\n2:two\n3:\n4:four')
+  assert.equal(await say('file_reader', { file_path: 'a.txt' }), 'one\ntwo\n\nfour')
+  assert.equal(await say('file_reader', { file_path: 'a.txt', offset: 1 }), '1:one\n2:two\n3:\n4:four')
   assert.equal(
     await say('file_reader', { file_path: 'a.txt', offset: 2, limit: 2 }),
     '2:two\n3:\n[lines 2 to 3 of 4; go on with offset 4]',
@@ -52,13 +53,13 @@ test('every encoding is read by its mark', async (t) => {
     return say('file_reader', { file_path: 'text' })
   }
   const be = Buffer.from('\ufeffhé\r\n', 'utf16le').swap16()
-  assert.equal(await read(Buffer.from('\ufeffhé\r\n')), '1:hé')
-  assert.equal(await read(Buffer.from('\ufeffhé\r\n', 'utf16le')), '1:hé\n[the file is UTF-16 LE]')
-  assert.equal(await read(be), '1:hé\n[the file is UTF-16 BE]')
-  assert.equal(await read(Buffer.from('h\xe9\x80', 'latin1')), '1:hé€\n[the file is Windows-1252]')
+  assert.equal(await read(Buffer.from('\ufeffhé\r\n')), 'hé')
+  assert.equal(await read(Buffer.from('\ufeffhé\r\n', 'utf16le')), 'hé\n[the file is UTF-16 LE]')
+  assert.equal(await read(be), 'hé\n[the file is UTF-16 BE]')
+  assert.equal(await read(Buffer.from('h\xe9\x80', 'latin1')), 'hé€\n[the file is Windows-1252]')
   assert.equal(
     await read(Buffer.concat([Buffer.from('hé '), Buffer.from([0xff])])),
-    '1:hé \ufffd\n[the file is UTF-8 with broken characters]',
+    'hé \ufffd\n[the file is UTF-8 with broken characters]',
   )
 })
 
@@ -79,13 +80,13 @@ test('long lines and many of them are cut, and the words say where the rest is',
   write('long', 'x'.repeat(5000))
   assert.equal(
     await say('file_reader', { file_path: 'long' }),
-    `1:${'x'.repeat(2000)} [… 3000 more characters in this line]`,
+    `${'x'.repeat(2000)} [… 3000 more characters in this line]`,
   )
   write('many', 'line\n'.repeat(3000))
   const lines = (await say('file_reader', { file_path: 'many' })).split('\n')
   assert.deepEqual(
     [lines.length, lines[1999], lines[2000]],
-    [2001, '2000:line', '[lines 1 to 2000 of 3000; go on with offset 2001]'],
+    [2001, 'line', '[lines 1 to 2000 of 3000; go on with offset 2001]'],
   )
 })
 
@@ -148,14 +149,14 @@ test('a PDF is read page by page, as lines that a range can choose', async (t) =
   assert.equal(
     await say('file_reader', { file_path: 'a.pdf' }),
     [
-      '1:--- page 1 of 3 ---',
-      '2:The first page',
-      '3:',
-      '4:--- page 2 of 3 ---',
-      '5:[no text on this page: it may be a picture]',
-      '6:',
-      '7:--- page 3 of 3 ---',
-      '8:The last page',
+      '--- page 1 of 3 ---',
+      'The first page',
+      '',
+      '--- page 2 of 3 ---',
+      '[no text on this page: it may be a picture]',
+      '',
+      '--- page 3 of 3 ---',
+      'The last page',
     ].join('\n'),
   )
   assert.equal(
@@ -209,7 +210,7 @@ test('a notebook is read cell by cell with its outputs; with a range, as the JSO
     `1:{\n2: "cells": [\n[lines 1 to 2 of ${json.split('\n').length}; go on with offset 3]`,
   )
   write('broken.ipynb', '{"cells": 3}')
-  assert.equal(await say('file_reader', { file_path: 'broken.ipynb' }), '1:{"cells": 3}')
+  assert.equal(await say('file_reader', { file_path: 'broken.ipynb' }), '{"cells": 3}')
 })
 
 test('a path with folders that do not exist is named as it is in the project', async (t) => {

@@ -4,7 +4,7 @@ import fc from '../cases.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { encodingOf } from '../../src/tools/files/text-encoding.ts'
-import { NumberedLines } from '../../src/tools/files/numbered-lines.ts'
+import { FileLines } from '../../src/tools/files/file-lines.ts'
 import { CommandOutput } from '../../src/tools/shell/command-output.ts'
 
 /** Bytes as files have them: text, torn characters, marks, line ends. */
@@ -42,16 +42,22 @@ const cut = fc
   })
 
 test('lines are the same wherever their text was cut, and are those of the file', () => {
-  const range = fc.record({ offset: fc.integer({ min: 1, max: 8 }), limit: fc.integer({ min: 1, max: 8 }) })
+  const range = fc.record({
+    offset: fc.integer({ min: 1, max: 8 }),
+    limit: fc.integer({ min: 1, max: 8 }),
+    numbers: fc.boolean(),
+  })
   fc.assert(
-    fc.property(cut, range, ({ text, chunks }, { offset, limit }) => {
-      const numbered = new NumberedLines({ offset, limit })
+    fc.property(cut, range, ({ text, chunks }, { offset, limit, numbers }) => {
+      const numbered = new FileLines({ offset, limit, numbers })
       for (const chunk of chunks) numbered.push(chunk)
-      const bytewise = new NumberedLines({ offset, limit })
+      const bytewise = new FileLines({ offset, limit, numbers })
       for (const chunk of chunks) bytewise.push(bytewise.skip(Buffer.from(chunk)).toString())
       const all = text.replaceAll('\r\n', '\n').split('\n')
       if (all.at(-1) === '') all.pop()
-      const wanted = all.slice(offset - 1, offset - 1 + limit).map((line, i) => `${offset + i}:${line}`)
+      const wanted = all
+        .slice(offset - 1, offset - 1 + limit)
+        .map((line, i) => (numbers ? `${offset + i}:${line}` : line))
       const told = numbered.done(true)
       assert.equal(bytewise.done(true), told)
       if (wanted.length > 0) assert.equal(told.split('\n[lines ')[0], wanted.join('\n'))

@@ -63,6 +63,9 @@ export class TurnWindow {
   /** The number of tokens that the provider counts, divided by the number that we estimate for the same request. */
   #ratio = 1
   #begun = false
+  /** The request that was made last, of so many facts. Each one is needed several times, and grows with the turn. */
+  #made: { done: readonly Fact[]; facts: number; request: ModelRequest } | undefined
+  #estimates = new WeakMap<readonly ModelMessage[], number>()
   #wait = 0
   /** When the provider that refused a summary is back, if it said so. */
   #retryAt: number | undefined
@@ -75,13 +78,18 @@ export class TurnWindow {
   /** The request that the facts of the turn make. */
   request(done: readonly Fact[]): ModelRequest {
     const { name, turn, frame } = this.#parts
-    return { frame, messages: modelMessages(name, turn, done) }
+    // Facts are only ever added to the list of a turn.
+    if (this.#made?.done === done && this.#made.facts === done.length) return this.#made.request
+    const request = { frame, messages: modelMessages(name, turn, done) }
+    this.#made = { done, facts: done.length, request }
+    return request
   }
 
   /** About how many tokens a request has. */
   tokens({ messages, aside = '' }: Pick<ModelRequest, 'messages' | 'aside'>): number {
-    const told = estimateTokens(JSON.stringify(messages)) + estimateTokens(aside)
-    return Math.ceil((this.#frameTokens + told) * this.#ratio)
+    const told = this.#estimates.get(messages) ?? estimateTokens(JSON.stringify(messages))
+    this.#estimates.set(messages, told)
+    return Math.ceil((this.#frameTokens + told + estimateTokens(aside)) * this.#ratio)
   }
 
   #size(done: readonly Fact[]): number {

@@ -4,7 +4,7 @@ import type { Agent, SeatLimits, Turn } from '../../core/work/agent.ts'
 import type { Event, Guide } from '../../core/talk/entry.ts'
 import type { Model } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
-import type { CoordinatorSeat, NativeParts, NativeSeat } from './native-parts.ts'
+import type { Consult, CoordinatorSeat, NativeParts, NativeSeat } from './native-parts.ts'
 import type { ContextItem, ToldItem } from '../../agents/native/context-changes.ts'
 import type { Native } from '../../agents/native/native-loop.ts'
 import type { Opening, SessionMode } from '../../agents/native/session-opening.ts'
@@ -26,7 +26,6 @@ import { modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
 import { hasServerFile, serversOf } from './native-servers.ts'
 import { diagnosedTool } from './native-diagnostics.ts'
-import { subagentConsult } from './native-subagents.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { toldItems, contextChanges, changeGuide } from '../../agents/native/context-changes.ts'
@@ -74,7 +73,11 @@ export async function* openNative(
     servers,
     wall,
   }
-  use(subagentConsult(subagents), loadableSkills(opened.skills))
+  const consult: Consult = async (request, call) => {
+    const { subagentConsult } = await import('./native-subagents.ts')
+    return subagentConsult(subagents)(request, call)
+  }
+  use(consult, loadableSkills(opened.skills))
   const offered = () =>
     offeredTools(
       [...box.tools, ...(coordinator?.tools ?? [])],

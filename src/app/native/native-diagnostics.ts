@@ -11,8 +11,6 @@ import { temporary } from '../../safety/wall/hidden-places.ts'
 import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { withoutProject } from '../../base/program-path.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
-import { ServerRefused } from '../../languages/server-connection.ts'
-import { serversFor } from '../../languages/server-table.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { version } from '../version.ts'
 import { projectCaches, sandboxOf } from './native-sandbox.ts'
@@ -29,6 +27,7 @@ export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts):
     async run(input, call) {
       const effect = tool.effect?.(input, call.cwd)
       const written = effect?.does === 'access' ? effect.paths.filter(({ access }) => access === 'write') : []
+      const { serversFor } = await import('../../languages/server-table.ts')
       const paths = written.map(({ path }) => path).filter((path) => serversFor(path).length > 0)
       if (paths.length === 0) {
         const output = await tool.run(input, call)
@@ -106,6 +105,7 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   lean.CARGO_TARGET_DIR = join(lean.XDG_CACHE_HOME ?? inner, 'cargo-target')
   const none = settings.sandbox.enabled ? await sandboxOf(parts).none() : 'the settings switch it off'
   if (none !== undefined) {
+    const { ServerRefused } = await import('../../languages/server-connection.ts')
     if (!state.agreed)
       throw new ServerRefused(
         `without a sandbox it runs only in a folder that you have trusted (type /trust in the chat, or run termaite trust), and there is no sandbox, because ${none}`,

@@ -10,7 +10,6 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Ask, Question } from '../../core/talk/question.ts'
 import { join } from 'node:path'
-import { runHooks } from '../../safety/hooks/hook-run.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { slugOf } from '../project.ts'
@@ -153,6 +152,7 @@ export async function runSeatHooks(
     },
     record: hookRecord(event, parts),
   }
+  const { runHooks } = await import('../../safety/hooks/hook-run.ts')
   const said = await runHooks(event, input, world)
   state.notes.push(...said.messages, ...said.warnings)
   return said

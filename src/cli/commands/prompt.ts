@@ -20,6 +20,7 @@ import { openApp } from '../../app/app.ts'
 import { keepPictures, withAttachments } from '../../app/attachments/attachments.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
 import { personServers } from '../../app/native/person-servers.ts'
+import { actsByOurTools } from '../../app/turn.ts'
 import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
 import { untilAborted } from '../../base/clock.ts'
 import { say, UsageError } from '../../core/io.ts'
@@ -148,7 +149,8 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
   const exclusive = values.exclusive === true
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
-  readyWatchdog(io.env.PATH)
+  // Our own agent may answer without starting any process.
+  if (!actsByOurTools(app)) readyWatchdog(io.env.PATH)
   await prepareTurn(app, { say: (words) => say(io, words) })
   mark('history')
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'

@@ -68,11 +68,12 @@ export type TurnWorld = {
 
 /**
  * Work before and after a turn: `begin` runs once the prompt is kept, before an agent changes anything; `end` runs before the turn's
- * end is kept. The texts they return are kept as notes; an error becomes a note too and never stops the turn.
+ * end is kept. `acted` is false where the agent held back (`TurnWorld.holdsBack`) to the end, so that the turn has changed nothing. The
+ * texts they return are kept as notes; an error becomes a note too and never stops the turn.
  */
 export type AroundTurn = {
   begin(turn: string, waits?: Turn['waits']): Promise<string[]>
-  end(turn: string, waits?: Turn['waits']): Promise<string[]>
+  end(turn: string, waits?: Turn['waits'], acted?: boolean): Promise<string[]>
 }
 
 /** The part of the turn that the agent is given, and the turn's calls that have no result yet. */
@@ -254,13 +255,18 @@ async function runTurn(
   questions: TurnQuestions,
 ): Promise<void> {
   const begun = keeping.keepNotes(around?.begin(turn.id, turn.waits))
-  if (holdsBack) turn.begun = () => begun
+  let acted = !holdsBack
+  if (holdsBack)
+    turn.begun = () => {
+      acted = true
+      return begun
+    }
   else await begun
   const answer = await drain(take(agent, turn), (event) => keeping.keepAll(event))
   await Promise.all([keeping.counted, begun])
   await questions.close()
   await keeping.settle(answer)
-  await keeping.keepNotes(around?.end(turn.id, turn.waits))
+  await keeping.keepNotes(around?.end(turn.id, turn.waits, acted))
   await keeping.end(answer)
 }
 

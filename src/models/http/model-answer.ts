@@ -3,11 +3,15 @@ import type { ModelEvent, ModelRequest } from '../../core/work/model.ts'
 import type { ReportedUsage, WireEvent, Images, Target, Trouble, Wire } from '../wire-format.ts'
 import type { Send } from './http-client.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
+import type * as ProviderFailure from './provider-failure.ts'
 import type { Price } from '../model-windows.ts'
 import { defined } from '../../base/defined.ts'
 import { secondHalf, withHalves } from '../begun-answer.ts'
 import { asideOf, responseStream } from './response-stream.ts'
-import { verdictOf } from './provider-failure.ts'
+
+/** Judges a trouble. The words of all providers' failures are loaded with the first one. */
+export const verdictOf = async (...given: Parameters<typeof ProviderFailure.verdictOf>) =>
+  (await import('./provider-failure.ts')).verdictOf(...given)
 
 type Asking = {
   wire: Wire
@@ -47,7 +51,7 @@ async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal
       if (heard.type === 'end') return
     }
     if (signal.aborted || !trouble) break
-    const verdict = verdictOf(trouble, to, wire.options, clock.now())
+    const verdict = await verdictOf(trouble, to, wire.options, clock.now())
     if ('refusal' in verdict) {
       yield { type: 'text', delta: verdict.refusal }
       return yield { type: 'end', stop: 'refused' }

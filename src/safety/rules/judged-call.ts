@@ -4,7 +4,6 @@ import type { Finding, Part, ShellClass, Touched } from '../shell/shell-judgemen
 import { defined } from '../../base/defined.ts'
 import { locatePath } from '../path-location.ts'
 import { worse } from '../shell/shell-judgement.ts'
-import { judge } from '../shell/shell-judge.ts'
 
 /** A call with everything that it would do, in parts that are allowed or refused one by one. */
 export type JudgedCall = {
@@ -48,6 +47,8 @@ async function judgeEffect(
 ): Promise<JudgedEffect> {
   switch (effect?.does) {
     case 'command': {
+      // The tables of all programs are loaded with the first command, because many turns run none.
+      const { judge } = await import('../shell/shell-judge.ts')
       const { parts, worst } = await judge(effect.command, bounds)
       return { parts: parts.length > 0 ? parts : [worst], worst, command: effect.command, walled: true }
     }

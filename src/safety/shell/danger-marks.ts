@@ -2,7 +2,6 @@ import type { Mark, Question, Shown } from '../../core/talk/question.ts'
 import type { Part, ShellClass } from './shell-judgement.ts'
 import type { ShellWorld } from './shell-judge.ts'
 import { defined } from '../../base/defined.ts'
-import { judge } from './shell-judge.ts'
 
 /** The classes that a project's own work consists of: a part of such a class needs no mark of danger. */
 const usual: readonly ShellClass[] = ['reads', 'edits', 'runs']
@@ -27,6 +26,7 @@ export function marksOf(command: string, parts: readonly Part[]): Mark[] | undef
 /** Marks the dangerous parts of the commands that an agent with rules of its own asks about. */
 export async function withDangerMarked(question: Question, world: ShellWorld): Promise<Question> {
   if (!question.shows?.some((shown) => shown.type === 'command' && !shown.marks)) return question
+  const { judge } = await import('./shell-judge.ts')
   const marked = async (shown: Shown): Promise<Shown> => {
     if (shown.type !== 'command' || shown.marks) return shown
     const { parts } = await judge(shown.command, { ...world, cwd: shown.cwd ?? world.cwd })

@@ -1,7 +1,7 @@
 import type { Ran } from '../../base/collect.ts'
 import type { Limits } from './retention.ts'
 import type { GitOptions, RawPath } from './snapshot-repository.ts'
-import { lstatSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { nestedRepositoriesIn } from '../../base/git.ts'
 import { checked, isNoRoom, onDisk, readablePath, splitPaths } from './snapshot-repository.ts'
 
@@ -29,10 +29,12 @@ const mostTries = 10
  * Unreadable files are left out, which makes git exit with 1; a file that can be read must not be missing from the tree,
  * because an undo would delete it. A file that vanishes under git makes it give up, so it is run again.
  * Nested repositories in the index are left out too: git would start itself in each of them, with a stranger's settings.
+ * `index` is named where there may be none yet: then nothing is in it.
  */
-export async function addAll(git: Git, root: string): Promise<void> {
+export async function addAll(git: Git, root: string, index?: string): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const nested = nestedRepositoriesIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
+    const isEmpty = index !== undefined && !existsSync(index)
+    const nested = isEmpty ? [] : nestedRepositoriesIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
     if (nested.length > 0) await git(['update-index', '-z', '--stdin'], { input: asInput(nested) })
     const input = asInput(['.', ...nested.map((path) => `:(exclude,literal)${path}`)])
     const ran = await git(['add', '-A', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })

@@ -4,7 +4,7 @@ import type { RawPath, Repository } from './snapshot-repository.ts'
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { checked, ensureFile, fileMark, onDisk, splitPaths } from './snapshot-repository.ts'
+import { checked, ensureFile, fileMark, onDisk, splitPaths, stampedAt } from './snapshot-repository.ts'
 
 /** A project with more files and folders than this is looked at by git, which is faster then. */
 const mostSeen = 1_000
@@ -49,10 +49,13 @@ export function canLook({ dir }: Repository, index: string): boolean {
  * later one by the next comparison.
  */
 export async function keepLook(repository: Repository, git: Git, { index, now }: { index: string; now: number }) {
-  const { dir } = repository
+  const { dir, root } = repository
+  // A project whose files git has just copied, or whose folder has just changed, is not settled, and git need not be asked about it.
+  const copied = stampedAt(join(dir, 'index')) ?? now
+  if (copied > now - settledMs || !isSettled(statSync(root), now)) return
   const outside = await filesOutside(repository, git)
   const ignored = checked(await git(['ls-files', '-z', '-o', '-i', '--directory', '--exclude-standard']))
-  const seen = outside && entriesIn(repository.root, new Set(splitPaths(ignored.out)), now)
+  const seen = outside && entriesIn(root, new Set(splitPaths(ignored.out)), now)
   // A project that cannot be kept now may be settled at the next turn.
   if (seen === 'unsettled') return
   const changed = checked(await git(['ls-files', '-z', '-o', '-m', '--exclude-standard']))
@@ -95,10 +98,10 @@ function entriesIn(
 ): LastLook['seen'] | 'unsettled' | undefined {
   const seen: LastLook['seen'] = []
   const folders: RawPath[] = ['']
-  let isSettled = true
+  let areSettled = true
   const see = (path: RawPath): Stats | undefined => {
     const { stats, mark } = seenAt(onDisk(root, path))
-    if (!stats || Math.max(stats.mtimeMs, stats.ctimeMs) > now - settledMs) isSettled = false
+    if (!stats || !isSettled(stats, now)) areSettled = false
     seen.push([path, mark])
     return stats
   }
@@ -114,8 +117,11 @@ function entriesIn(
   } catch {
     return undefined
   }
-  return isSettled ? seen : 'unsettled'
+  return areSettled ? seen : 'unsettled'
 }
+
+/** Whether a file or folder changed so long ago that its next change gives it another time. */
+const isSettled = ({ mtimeMs, ctimeMs }: Stats, now: number) => Math.max(mtimeMs, ctimeMs) <= now - settledMs
 
 function seenAt(place: Buffer): { stats: Stats | undefined; mark: string } {
   const stats = lstatSync(place, { throwIfNoEntry: false })

@@ -76,6 +76,11 @@ function olderThan(folder: string, moment: number): { name: string; at: number }
     .filter(({ at }) => at < moment)
 }
 
+/** Notes that a store is new, so that its first clean-up is due in a day. */
+export function beginStore(dir: string, now: number): void {
+  stamp(join(dir, 'tidied'), now)
+}
+
 /** Has the store cleaned up when the next turn is kept. */
 export function requestCleanup(dir: string): void {
   rmSync(join(dir, 'tidied'), { force: true })

@@ -212,7 +212,7 @@ async function takeTree(
         admit()
         if (lender === undefined) publish(index, shared)
       })
-      await addAll(git, root)
+      await addAll(git, root, index)
       await addForced(git, root, forced)
       const lent = lender !== undefined || repository.lender() !== undefined
       return treeOf(checked(await git(['write-tree', ...(lent ? ['--missing-ok'] : [])])))

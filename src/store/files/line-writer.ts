@@ -44,6 +44,8 @@ export class LineWriter {
   last<T>(): Line<T>[] {
     const sheet = this.#current() ?? this.#open()
     const { size } = fstatSync(sheet.fd)
+    const own = sheet.ownLine(size)
+    if (own) return parseLine<T>(own)
     for (let length = firstChunk; ; length *= 4) {
       const from = Math.max(0, size - length)
       const lines = linesOf(sheet.read(from, size - from), from).flatMap((line) => parseLine<T>(line))
@@ -60,6 +62,7 @@ export class LineWriter {
     const bytes = Buffer.from(sheet.isTorn(size) ? `\n${text}` : text)
     const written = writeSync(sheet.fd, bytes)
     if (written < bytes.length) throw shortWrite(this.#path, written, bytes.length)
+    sheet.wrote(bytes, size)
     return { sheet, at: size }
   }
 
@@ -82,6 +85,7 @@ export class LineWriter {
 class OpenFile {
   readonly fd: number
   #id: { ino: number; dev: number }
+  #own: { bytes: Buffer; end: number } | undefined
   #flushing: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
@@ -94,8 +98,21 @@ class OpenFile {
     return other.ino === this.#id.ino && other.dev === this.#id.dev
   }
 
+  /** Notes the bytes that were written behind the first `size` bytes of the file. */
+  wrote(bytes: Buffer, size: number): void {
+    this.#own = { bytes, end: size + bytes.length }
+  }
+
+  /** The last line, where this process wrote it and the file has not grown since. */
+  ownLine(size: number): RawLine | undefined {
+    if (this.#own?.end !== size) return undefined
+    const { bytes, end } = this.#own
+    const from = bytes.lastIndexOf(newline, bytes.length - 2) + 1
+    return { at: end - bytes.length + from, bytes: bytes.subarray(from, bytes.length - 1), open: false }
+  }
+
   isTorn(size: number): boolean {
-    return size > 0 && this.read(size - 1, 1)[0] !== newline
+    return size > 0 && this.#own?.end !== size && this.read(size - 1, 1)[0] !== newline
   }
 
   read(at: number, length: number): Buffer {

@@ -152,6 +152,7 @@ export async function withTimeLimit<T>(
   const late = new AbortController()
   callAfter(clock, longestMs, over.signal, () => late.abort())
   try {
+    outer.throwIfAborted()
     return await work(AbortSignal.any([outer, late.signal]))
   } catch (error) {
     if (outer.aborted) throw new Error('cancelled.')

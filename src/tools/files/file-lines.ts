@@ -5,13 +5,14 @@ const longestLine = 2000
 /** Reading stops within a line that is longer than this. */
 const endlessLine = 4 * 1024 * 1024
 
-export type Range = { offset: number; limit: number }
+/** `numbers`: whether each line has its number in front of it. */
+export type Range = { offset: number; limit: number; numbers: boolean }
 
 /**
- * Keeps the lines of a range, numbered and bounded, from a text that is pushed in chunks: memory does not grow with the file.
+ * Keeps the lines of a range, bounded and perhaps numbered, from a text that is pushed in chunks: memory does not grow with the file.
  * `full` tells the reader that no more chunks are needed.
  */
-export class NumberedLines {
+export class FileLines {
   #range: Range
   #lines: string[] = []
   #chars = 0
@@ -83,7 +84,7 @@ export class NumberedLines {
     if (this.#wanted) {
       const text = this.#current.replace(/\r$/, '')
       const line = this.#length > longestLine + 1 ? cutLine(text, this.#length) : text
-      this.#lines.push(`${this.#line}:${line}`)
+      this.#lines.push(this.#range.numbers ? `${this.#line}:${line}` : line)
       this.#chars += line.length
     } else if (this.#lines.length > 0) this.full = true
     this.#line++
