@@ -61,6 +61,9 @@ async function besidePerson(server: TmuxServer, pane: string, { argv, title }: W
   await server.run([['new-window', '-d', '-t', `${session}:`, '-n', plain(title), '--', ...argv]])
 }
 
+/** How often a window is tried in our session, and the session itself, in turn. */
+const mostTries = 20
+
 /** Opens a window in our session; the first terminal creates the session, and it ends with the last one. */
 async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): Promise<void> {
   const { cols, rows } = { cols: String(size.cols), rows: String(size.rows) }
@@ -69,9 +72,9 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
     ['new-window', '-d', '-t', `=${sessionName}:`, '-n', plain(title), '--', ...argv],
   ]
   const first = ['new-session', '-d', '-s', sessionName, '-n', plain(title), '-x', cols, '-y', rows, '--', ...argv]
-  // Between two tries another process may create the session, or close its last window.
-  for (const commands of [another, [first], another, [first]]) {
-    const failed = await server.run(commands).then(
+  // Between two tries another process may create the session, or close its last window: where programs end at once, again and again.
+  for (let tries = 0; tries < mostTries; tries++) {
+    const failed = await server.run(tries % 2 === 0 ? another : [first]).then(
       () => undefined,
       (error: Error) => error,
     )
