@@ -1,7 +1,9 @@
 import type { InputOptions, OutputChunk } from 'rolldown'
+import { bundleAsync } from 'lightningcss'
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
 import { bundle } from './bundle.ts'
 import { licenseTexts, packagesOf } from './licenses.ts'
 import { bundleProgram, forNode } from './program-bundle.ts'
@@ -34,20 +36,6 @@ const ofThread = await bundle({
 
 // The hub's page: its own files, for a browser.
 const page = join(root, 'src', 'faces', 'web', 'page')
-/** The parts of the page's style sheet in the order in which they count. */
-const styles = [
-  'tasks/task.css',
-  'agents/agents.css',
-  'diff/diff.css',
-  'inbox/inbox.css',
-  'frame/shell.css',
-  'tasks/tasks.css',
-  'terminals/terminals.css',
-  'lists/virtual-list.css',
-  'talk/session.css',
-  'usage/usage.css',
-  'style.css',
-]
 const ofPage = await bundle({
   ...forBrowsers,
   input: { page: join(page, 'page.tsx') },
@@ -63,11 +51,8 @@ const ofPage = await bundle({
   plugins: [
     {
       name: 'style-sheet',
-      generateBundle() {
-        const unnamed = globSync('**/*.css', { cwd: page }).filter((path) => !styles.includes(path))
-        if (unnamed.length > 0) throw new Error(`scripts/build.ts does not name ${unnamed.join(', ')} in styles`)
-        const source = styles.map((path) => readFileSync(join(page, path), 'utf8')).join('')
-        this.emitFile({ type: 'asset', name: 'style.css', source })
+      async generateBundle() {
+        this.emitFile({ type: 'asset', name: 'style.css', source: await styleSheet(join(page, 'style.css')) })
       },
     },
   ],
@@ -75,6 +60,21 @@ const ofPage = await bundle({
 for (const name of globSync('*.{html,svg,png,webmanifest}', { cwd: page }))
   cpSync(join(page, name), join(outdir, 'page', name))
 const worker = await writeShell(join(outdir, 'page'))
+
+/** The page's style sheet with all that it imports, from packages too, because rolldown bundles no style sheets. */
+async function styleSheet(filename: string): Promise<Uint8Array> {
+  const { code } = await bundleAsync({
+    filename,
+    minify: true,
+    // The colours are written once for light and dark, as browsers of the last years read them.
+    targets: { chrome: 123 << 16, firefox: 120 << 16, safari: (17 << 16) | (5 << 8) },
+    resolver: {
+      resolve: (specifier, from) =>
+        specifier.startsWith('.') ? join(dirname(from), specifier) : createRequire(from).resolve(specifier),
+    },
+  })
+  return code
+}
 
 /**
  * Names the built files in the page, and builds the worker that keeps them. The version is a hash of all files that the page
