@@ -41,7 +41,7 @@ test('the package holds the program and its papers, no tests, sources or source 
     'dist/licenses.txt',
   ])
   assert.deepEqual(
-    files.filter((path) => /\.map$|\.tsx?$|\btest\b/.test(path)),
+    files.filter((path) => /\.map$|\.tsx?$|(?:^|\/)tests?\//.test(path)),
     [],
   )
   assert.ok(statSync(packageTarball).size < 3e6)
@@ -114,6 +114,7 @@ for (const [name, { flags = [], folder: prefixName = 'global', user }] of Object
         join(home, 'npm-cache'),
         '--loglevel=notice',
         '--no-update-notifier',
+        '--no-fund',
         ...flags,
         packageTarball,
       ]
