@@ -10,6 +10,8 @@ import { rig } from '../../test/real/rig.ts'
 export type Run = {
   firstRequestMs: number
   wallMs: number
+  /** From one request to the next, on average: how long a call of a tool and its way to the model take. */
+  roundMs: number
   requests: number
   bytes: number
   firstBytes: number
@@ -31,12 +33,14 @@ export type Home = {
 export async function newHome(peer: Peer): Promise<Home> {
   let began = 0
   let first = 0
+  let last = 0
   let files: string[] = []
   const isTurn = (asked: Asked) => !asked.side && !peer.isSideRequest?.(asked)
   let turns = 0
   const model = await modelServer((asked) => {
     if (!isTurn(asked)) return { text: 'Files' }
-    first ||= performance.now() - began
+    last = performance.now() - began
+    first ||= last
     const file = files[turns++]
     return file === undefined ? { text: 'All of them are read.' } : { call: peer.read(file, asked) }
   })
@@ -59,6 +63,7 @@ export async function newHome(peer: Peer): Promise<Home> {
       return {
         firstRequestMs: first,
         wallMs,
+        roundMs: (last - first) / Math.max(1, rounds),
         requests: model.asked.length,
         bytes: model.asked.reduce((sum, { raw }) => sum + raw.length, 0),
         firstBytes: asked[0]!.raw.length,

@@ -64,16 +64,20 @@ const median = (runs: readonly Run[], key: keyof Run) =>
     0.5,
   )
 const ms = (value: number, digits = 0) => `${value.toFixed(digits)} ms`
-const perRound = ({ once, many }: Measured) => (median(many, 'wallMs') - median(once, 'wallMs')) / rounds
 
 const rows = [
   ['peer', 'home', 'first request', 'one turn', 'per round', 'requests', 'bytes', 'first', 'prefix', 'peak'],
-  ...all.flatMap((one) => {
-    const { peer, once, many, used, failure } = one
+  ...all.flatMap(({ peer, once, many, used, failure }) => {
     if (failure !== undefined) return [[peer.name, `not measured: ${failure}`]]
     return [
       [
-        ...[peer.name, 'new', ms(median(once, 'firstRequestMs')), ms(median(once, 'wallMs')), ms(perRound(one), 1)],
+        ...[
+          peer.name,
+          'new',
+          ms(median(once, 'firstRequestMs')),
+          ms(median(once, 'wallMs')),
+          ms(median(many, 'roundMs'), 1),
+        ],
         String(median(many, 'requests')),
         `${(median(many, 'bytes') / 1000).toFixed(0)} kB`,
         `${(median(many, 'firstBytes') / 1000).toFixed(1)} kB`,
@@ -105,7 +109,7 @@ if (ours && others.length > 0) {
     'one turn in a new home': ({ once }) => median(once, 'wallMs'),
     'first request in a used home': ({ used }) => median(used, 'firstRequestMs'),
     'one turn in a used home': ({ used }) => median(used, 'wallMs'),
-    'each round': perRound,
+    'each round': ({ many }) => median(many, 'roundMs'),
     bytes: ({ many }) => median(many, 'bytes'),
     'peak memory': ({ many }) => median(many, 'peakMB'),
   }

@@ -182,7 +182,7 @@ function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean 
 }
 
 /** Increased when the tools of every request change their form: a frame that was frozen before is then made again. */
-const frameEdition = 3
+const frameEdition = 4
 
 /** The tools of servers that start within this time are in the first request; later ones are told of in a message. */
 const quickMs = 1000
