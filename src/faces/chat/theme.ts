@@ -170,8 +170,8 @@ function hashOf(name: string): number {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** How long a terminal may take to name its background; the first paint does not wait for it. */
-const patienceMs = 1000
+/** How long a terminal may take to name its background, as one far away or on a busy machine does; no paint waits for it. */
+const patienceMs = 10_000
 
 /** The theme of the first paint, from the environment alone. */
 export function firstTheme(env: Env): Theme {
