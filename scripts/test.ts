@@ -1,14 +1,11 @@
 // Checks types, lint and format, packs and installs the program, and runs the tests, side by side. Arguments narrow it to tests
 // whose path holds one of them. --unchecked runs the tests alone; --node=22.19.0 drives the program on that Node, and --single-file
-// drives the single file of `npm run binary` on a PATH without Node; --report=<file> writes each test's result as JSON.
+// drives the single file of `npm run binary`; --report=<file> writes each test's result as JSON.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { handProgram, installedNode, installedPackage, singleFile } from './installed-package.ts'
-import { linkPrograms } from './program-links.ts'
 import { runTests } from './run-tests.ts'
 import { isReal, processesOf, startingProgram, testFiles } from './test-files.ts'
 
@@ -39,13 +36,8 @@ const passed = new Promise<boolean>((resolve) =>
 )
 
 const installed = installedPackage()
-if (values['single-file']) {
-  handProgram(installed, [singleFile()])
-  const folder = mkdtempSync(join(tmpdir(), 'termaite-without-node-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  linkPrograms(join(folder, 'bin'), (name) => /^(?:node|nodejs|npm|npx)$/.test(name))
-  process.env.PATH = join(folder, 'bin')
-} else if (values.node !== undefined) handProgram(installed, [installedNode(values.node), installed.program])
+if (values['single-file']) handProgram(installed, [singleFile()])
+else if (values.node !== undefined) handProgram(installed, [installedNode(values.node), installed.program])
 else handProgram(installed)
 if (isOtherForm) console.log(`the program under test: ${process.env.TERMAITE_TEST_START}`)
 
