@@ -21,21 +21,22 @@ const stages: Stage[] = []
 /** Skips that no stage may add to: each with the kind of its reason. */
 const allowed = JSON.parse(readFileSync(join(root, 'test', 'skipped.json'), 'utf8')) as Record<string, string[]>
 
+/** The tests alone; what is checked without running them was checked in the first stage. */
+const tests = 'node scripts/test.ts --unchecked'
+
 const clis = run('node scripts/real-clis.ts', 'ignore')
 const bare = await stage('an empty machine', 'npm run --silent test:bare --')
 await run('npm run --silent system')
 const skipped = filesWith(bare, 'skipped')
-if (skipped.length > 0)
-  await stage('what was skipped there', `node scripts/test.ts --unchecked ${skipped.join(' ')}`, 'repeats')
+if (skipped.length > 0) await stage('what was skipped there', tests, skipped, 'repeats')
 await asOrdinaryUser(skipped)
-await stage('the dashboard in a browser', 'node scripts/test.ts --unchecked test/web/', 'repeats')
+await stage('the dashboard in a browser', tests, ['test/web/'], 'repeats')
 for (const version of [oldestNode, newestNode])
-  await stage(`the program on Node ${version}`, `node scripts/test.ts --unchecked --node=${version}`)
-if ((await run('node scripts/binary.ts')) === 0)
-  await stage('the single file', 'node scripts/test.ts --unchecked --single-file')
+  await stage(`the program on Node ${version}`, `${tests} --node=${version}`, [], 'repeats')
+if ((await run('node scripts/binary.ts')) === 0) await stage('the single file', `${tests} --single-file`, [], 'repeats')
 else stages.push({ name: 'the single file', report: { seconds: 0, tests: [] }, failed: true, unsteady: [] })
 await clis
-await stage('the real CLIs', 'node scripts/test.ts --unchecked test/real/', 'repeats')
+await stage('the real CLIs', tests, ['test/real/'], 'repeats')
 
 const unknown = unknownSkips()
 summary()
@@ -43,13 +44,18 @@ process.exitCode = stages.some(({ failed }) => failed) || unknown.length > 0 ? 1
 
 /**
  * Runs one stage. Where it drives foreign programs, such as tmux, a browser or the real CLIs, a file that failed is run once more,
- * alone: one that passes then is named as unsteady, with both outputs above.
+ * alone: one that passes then is named as unsteady, with both outputs above. The form of the program stays the same.
  */
-async function stage(name: string, command: string, repeats?: 'repeats'): Promise<Report> {
+async function stage(
+  name: string,
+  command: string,
+  files: readonly string[] = [],
+  repeats?: 'repeats',
+): Promise<Report> {
   console.log(`\n════ ${name}\n`)
   const began = performance.now()
   const file = join(folder, `${stages.length}.json`)
-  const status = await run(`${command} --report=${file}`)
+  const status = await run([command, `--report=${file}`, ...files].join(' '))
   const report: Report = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8')) as Report)
     : { seconds: 0, tests: [] }
@@ -58,7 +64,7 @@ async function stage(name: string, command: string, repeats?: 'repeats'): Promis
   if (repeats)
     for (const one of broken) {
       console.log(`\n════ ${name}: ${one} failed, and is run once more, alone\n`)
-      if ((await run(`node scripts/test.ts --unchecked ${one}`)) === 0) unsteady.push(one)
+      if ((await run(`${command} ${one}`)) === 0) unsteady.push(one)
     }
   report.seconds = Math.round((performance.now() - began) / 1_000)
   // A stage fails where a file stays broken, and where it failed without saying which one.
@@ -76,10 +82,7 @@ async function asOrdinaryUser(files: readonly string[]): Promise<void> {
   spawnSync('chown', ['65534:65534', home, folder])
   const user = 'setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all'
   const places = `env HOME=${home} TMPDIR=${home} NODE_COMPILE_CACHE=${home}/code`
-  await stage(
-    'what only an ordinary user can try',
-    `${user} ${places} node scripts/test.ts --unchecked ${rest.join(' ')}`,
-  )
+  await stage('what only an ordinary user can try', `${user} ${places} ${tests}`, rest)
 }
 
 function filesWith({ tests }: Report, outcome: TestResult['outcome']): string[] {
