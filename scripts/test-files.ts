@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
 /** The folder of the files that let several tests run in one process; a run beside this one has its own. */
-const shared = join(root, 'node_modules', '.cache', 'termaite-tests', `shared-${process.pid}`)
+const shared = join(tmpdir(), `termaite-shared-tests-${process.pid}`)
 
 const isIn = (file: string, folder: string) => file.startsWith(join('test', folder, ''))
 
@@ -24,12 +25,42 @@ export function testFiles(parts: readonly string[]): string[] {
     .sort()
 }
 
-/** The tests among these that start the program, and for the single file those about it. */
-export function startingProgram(files: readonly string[], isSingleFile: boolean): string[] {
+/** The tests among these that start the program: on another Node all of them are tried. */
+export function startingProgram(files: readonly string[]): string[] {
   const program = join('test', 'cli', 'program.ts')
-  const starting = files.filter((file) => reached(file, inTests).includes(program))
-  return isSingleFile ? [...new Set([...starting, ...testFiles([join('test', 'binary', '')])])] : starting
+  return files.filter((file) => reached(file, inTests).includes(program))
 }
+
+/**
+ * The tests of everything in which the single file differs: how it starts itself and other programs, finds its files, and loads
+ * native code and packages. The others hand flags to Node, or look into a home in which nothing was unpacked.
+ */
+export const ofSingleFile = [
+  'test/binary/',
+  'test/cli/acp.test',
+  'test/cli/completion',
+  'test/cli/crew.test',
+  'test/cli/cut-off',
+  'test/cli/dashboard.test',
+  'test/cli/demo',
+  'test/cli/hooks',
+  'test/cli/hub.test',
+  'test/cli/import',
+  'test/cli/look-back',
+  'test/cli/mcp.test',
+  'test/cli/native.test',
+  'test/cli/peers',
+  'test/cli/race',
+  'test/cli/review',
+  'test/cli/streams',
+  'test/cli/think-script',
+  'test/cli/trust',
+  'test/cli/walled-agent',
+  'test/docs/',
+  'test/screen/cards',
+  'test/screen/frames',
+  'test/screen/native',
+]
 
 /** How many commits there are up to this one; 0 outside a repository. */
 export const commitNumber = (): number =>

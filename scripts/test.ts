@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { handProgram, installedNode, installedPackage, singleFile } from './installed-package.ts'
 import { runTests } from './run-tests.ts'
-import { isReal, processesOf, startingProgram, testFiles } from './test-files.ts'
+import { isReal, ofSingleFile, processesOf, startingProgram, testFiles } from './test-files.ts'
 
 const { values, positionals: wanted } = parseArgs({
   options: {
@@ -19,8 +19,11 @@ const { values, positionals: wanted } = parseArgs({
   allowPositionals: true,
 })
 const isOtherForm = values.node !== undefined || values['single-file']
-// Another form of the program is tried by every test that starts it; the others would only repeat themselves.
-const files = isOtherForm ? startingProgram(testFiles(wanted), values['single-file']) : testFiles(wanted)
+// Another Node is tried by every test that starts the program; the others would only repeat themselves.
+const files =
+  values.node !== undefined
+    ? startingProgram(testFiles(wanted))
+    : testFiles(values['single-file'] && wanted.length === 0 ? ofSingleFile : wanted)
 // Without a file the runner would look for some by itself, and find those that drive the real CLIs.
 if (files.length === 0) {
   console.error(`no test's path holds ${wanted.join(' or ')}`)

@@ -138,7 +138,7 @@ export class FaultyModel {
     if (/Read it again|Read it with file_reader first/.test(error))
       return again({ tool: 'file_reader', input: { file_path } })
     // The reading that an error asked for is done.
-    if (/^1:/.test(error)) return again(edit)
+    if (error.trim() === this.#text(file_path).trim()) return again(edit)
     if (/ places, (?:on|at) lines \d/.test(error)) return again(edit)
     const shown = error.match(/^\d+:.*$/gm)?.map((line) => line.replace(/^\d+:/, '')) ?? []
     if (shown.length > 0 && this.#isIn(shown, wanted)) return again(edit)

@@ -116,8 +116,8 @@ export class Machine {
    * a process, its signals, its end and its terminal are shown by `run` alone.
    */
   async call(args: readonly string[], options: Omit<RunOptions, 'uid'> = {}): Promise<Ran> {
-    // A run that starts termaite again starts the installed one, as everywhere.
-    process.argv[1] = start.at(-1)!
+    // A run that starts termaite again starts the installed package, as everywhere.
+    process.argv[1] = join(packageFolder, '..', '.bin', 'termaite')
     const [out, err] = [new Printed(), new Printed()]
     const code = await runCommandLine(args, {
       env: this.#environment(options),
