@@ -20,7 +20,7 @@ export type SessionParts = ConnectionParts & {
   shown(path: string): string
 }
 
-/** `refused`: the server may not be started here; the next edit asks again, because the person may have agreed meanwhile. */
+/** `refused`: the server could not be started for several edits; the next one asks again, because the person may have agreed. */
 export type SessionState = 'starting' | 'running' | 'resting' | 'refused' | 'failed'
 
 /** How long a server may take until it answers at all. */
@@ -197,13 +197,10 @@ export class LanguageSession {
     this.#connection = undefined
     this.#forgetServer()
     this.why = messageOf(reason)
-    if (reason instanceof ServerRefused) {
-      this.state = 'refused'
-      return
-    }
     const now = this.#clock.elapsed()
     this.#ends = [...this.#ends.filter((at) => now - at < endsMs), now]
-    this.state = this.#ends.length >= mostEnds ? 'failed' : 'resting'
+    const given = reason instanceof ServerRefused ? 'refused' : 'failed'
+    this.state = this.#ends.length >= mostEnds ? given : 'resting'
   }
 
   #forgetServer(): void {

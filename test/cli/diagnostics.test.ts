@@ -172,17 +172,25 @@ test(
   options,
   async (t) => {
     const editing = new Editing(t, { diagnostics: { seconds: 60 }, sandbox: { enabled: false } })
-    await editing.on(t, [create('a.go', 'error x\n'), { text: 'done' }, create('b.go', 'error y\n')], 'untrusted')
+    await editing.on(
+      t,
+      [
+        ...['a', 'c', 'd'].map((name) => create(`${name}.go`, 'error x\n')),
+        { text: 'done' },
+        create('b.go', 'error y\n'),
+      ],
+      'untrusted',
+    )
     editing.server(() => ({ tells: 'pull' }))
     const { err } = await editing.run('-p', 'go')
-    assert.deepEqual(editing.results(), ['Wrote a.go (1 line).'])
+    assert.deepEqual(editing.results(), ['Wrote a.go (1 line).', 'Wrote c.go (1 line).', 'Wrote d.go (1 line).'])
     assert.equal(
       err.split('\n')[0],
       'The language server gopls is not started, so errors after edits are not reported: without a sandbox it runs only in a folder that you have trusted (type /trust in the chat, or run termaite trust), and there is no sandbox, because the settings switch it off. To switch this off for good, set "diagnostics" to false in the settings.',
     )
     await editing.run('trust', '--yes')
     await editing.run('-p', 'go')
-    assert.match(editing.results()[1]!, /^Wrote b\.go \(1 line\)\.\n\nGo reports 1 error in b\.go after this edit:/)
+    assert.match(editing.results()[3]!, /^Wrote b\.go \(1 line\)\.\n\nGo reports 1 error in b\.go after this edit:/)
   },
 )
 

@@ -66,6 +66,8 @@ describe('Ctrl+Z', { concurrency: 2 }, () => {
       window.type(`${start.map((word) => `'${word}'`).join(' ')} --no-alt-screen\r`)
       await window.shows('0 tokens')
       window.type('fail please\r')
+      await window.shows('Esc: no answer')
+      window.type(keys.escape)
       await window.shows(/this one as well[^]*Ask anything/)
       window.type('half a thought')
       await window.shows('half a thought')
