@@ -9,9 +9,6 @@ import { beginning, hashOfText, isAuditEntry, knownHead, withHash } from './audi
 /** An act that was recorded before it is done; `end` records how it ended. */
 export type BegunAct = { end(ok: boolean): Promise<void> }
 
-/** How long the record of an end may wait for the next act, which is written together with it. */
-const endingMs = 20
-
 type Waiting = { act: Act; done(entry: AuditEntry): void; failed(error: unknown): void }
 
 /**
@@ -25,8 +22,6 @@ export class Audit {
   #mask: (text: string) => string
   #waiting: Waiting[] = []
   #writing: Promise<void> | undefined
-  /** Ends the wait of the ends that are not written yet. */
-  #pause: AbortController | undefined
   /** The newest entry that this process knows of: of the document at first, then of its own. */
   #newest: Promise<AuditHead> | undefined
   /** Whether the document is older than the newest entry. */
@@ -47,15 +42,11 @@ export class Audit {
   /** Records an act before it is done. The record is on disk when the promise resolves, and only then may the act begin. */
   async begin(act: Omit<Extract<AuditedAct, { type: 'begin' }>, 'type'> & AuditContext): Promise<BegunAct> {
     const { seq } = await this.#written({ type: 'begin', ...act })
-    const end: BegunAct['end'] = async (ok) => {
-      await this.#written({ type: 'execution', ...act, ok, begin: seq }, 'soon')
-    }
-    return { end }
+    return { end: (ok) => this.record({ type: 'execution', ...act, ok, begin: seq }) }
   }
 
   /** Waits until everything is written, and notes beside the log how far it goes. */
   async settle(): Promise<void> {
-    if (this.#waiting.length > 0) this.#start()
     await this.#writing
     if (!this.#isBehind) return
     this.#isBehind = false
@@ -83,24 +74,11 @@ export class Audit {
     }
   }
 
-  #written(act: Act, when: 'now' | 'soon' = 'now'): Promise<AuditEntry> {
+  #written(act: Act): Promise<AuditEntry> {
     return new Promise((done, failed) => {
       this.#waiting.push({ act: masked(act, this.#mask), done, failed })
-      if (when === 'now') this.#start()
-      else if (!this.#pause) void this.#startSoon()
+      this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
     })
-  }
-
-  #start(): void {
-    this.#pause?.abort()
-    this.#pause = undefined
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
-  }
-
-  async #startSoon(): Promise<void> {
-    const pause = (this.#pause = new AbortController())
-    await this.#clock.sleep(endingMs, pause.signal)
-    if (!pause.signal.aborted) this.#start()
   }
 
   /**

@@ -6,7 +6,6 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
 import type { Store } from '../../src/core/talk/store.ts'
 import type { AuditEntry } from '../../src/safety/audit-entry.ts'
 import { beginning, withHash } from '../../src/safety/audit-entry.ts'
@@ -66,43 +65,6 @@ test('an act is recorded before it is done, and closed after it', async () => {
   assert.deepEqual(rest, { seq: 2, type: 'execution', ...act('make'), turn: 't', ok: false, begin: 1 })
   assert.deepEqual(await audit.verify(), whole(2))
 })
-
-test('the end of an act is written together with the next act, or when the audit settles', () =>
-  inHome(async (home) => {
-    const store = fileStore(home)
-    const log = store.log<AuditEntry>('audit')
-    const link = log.link.bind(log)
-    const written: number[] = []
-    log.link = async (make) => {
-      await link((last) => {
-        const items = make(last)
-        written.push(items.length)
-        return items
-      })
-    }
-    const audit = new Audit(
-      { ...store, log: () => log as never },
-      { clock: new HandClock(), mask: border.toward('audit') },
-    )
-    const first = await audit.begin(act('make'))
-    const ends = [first.end(true)]
-    const second = await audit.begin(act('make test'))
-    ends.push(second.end(false))
-    assert.deepEqual(written, [1, 2])
-    await audit.settle()
-    await Promise.all(ends)
-    assert.deepEqual(written, [1, 2, 1])
-    assert.deepEqual(
-      (await all(audit)).map(({ type, what }) => [type, what]),
-      [
-        ['begin', 'make'],
-        ['execution', 'make'],
-        ['begin', 'make test'],
-        ['execution', 'make test'],
-      ],
-    )
-    assert.deepEqual(await audit.verify(), whole(4))
-  }))
 
 test('an act of a process that is gone is named as one without an end, and one of a living process is not', () =>
   inHome(async (home) => {
