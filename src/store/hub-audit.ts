@@ -61,9 +61,9 @@ class SqliteAudit implements HubAuditBook {
           'INSERT INTO acts (at, by, key, role, address, act, subject, outcome, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
         ),
         page: this.#db.prepare(
-          'SELECT * FROM acts WHERE number > ?1 AND at >= ?2 AND (?3 IS NULL OR by = ?3) ORDER BY number LIMIT ?4',
+          'SELECT * FROM acts WHERE number > ? AND at >= ? AND (? IS NULL OR by = ?) ORDER BY number LIMIT ?',
         ),
-        sweep: this.#db.prepare('DELETE FROM acts WHERE at < ?1 OR number <= (SELECT max(number) FROM acts) - ?2'),
+        sweep: this.#db.prepare('DELETE FROM acts WHERE at < ? OR number <= (SELECT max(number) FROM acts) - ?'),
       }
     } catch (error) {
       this.#db.close()
@@ -84,7 +84,7 @@ class SqliteAudit implements HubAuditBook {
 
   async page({ since = 0, by, after = 0, most }: AuditQuery): Promise<KeptAct[]> {
     try {
-      return (this.#put.page.all(after, since, by ?? null, most) as Row[]).map(actOf)
+      return (this.#put.page.all(after, since, by ?? null, by ?? null, most) as Row[]).map(actOf)
     } catch (error) {
       throw storeError('read', this.#path, error)
     }

@@ -29,7 +29,7 @@ export class SqliteKeyBook implements HubKeyBook {
     this.#put = {
       all: db.prepare('SELECT key, used FROM keys ORDER BY made, id'),
       byHash: db.prepare(
-        'SELECT key, used FROM keys WHERE hash = ?1 OR id = (SELECT key FROM old_secrets WHERE hash = ?1)',
+        'SELECT key, used FROM keys WHERE hash = ? OR id = (SELECT key FROM old_secrets WHERE hash = ?)',
       ),
       taken: db.prepare('SELECT 1 FROM keys WHERE name = ?'),
       insert: db.prepare('INSERT INTO keys (id, name, hash, made, key, used) VALUES (?, ?, ?, ?, ?, ?)'),
@@ -47,7 +47,7 @@ export class SqliteKeyBook implements HubKeyBook {
   }
 
   async withHash(hash: string): Promise<HubKey | undefined> {
-    const row = named('read', this.#path, () => this.#put.byHash.get(hash)) as KeyRow | undefined
+    const row = named('read', this.#path, () => this.#put.byHash.get(hash, hash)) as KeyRow | undefined
     return row && keyOf(row)
   }
 

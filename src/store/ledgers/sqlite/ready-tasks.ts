@@ -31,7 +31,9 @@ type Line = {
 const page = 32
 
 const ready = 'FROM tasks INDEXED BY tasks_ready WHERE ready = 1'
-const wished = 'FROM tasks INDEXED BY tasks_wished WHERE workspace = ?1 AND capabilities = ?2 AND wished'
+/** Parameters have names here, because each stands more than once, and the oldest Node that we run on knows no numbered ones. */
+const wished =
+  'FROM tasks INDEXED BY tasks_wished WHERE workspace = :workspace AND capabilities = :capabilities AND wished'
 
 /**
  * Finds the ready tasks that agents may have. There may be thousands of ready tasks that no agent can do: they are skipped kind by
@@ -145,7 +147,10 @@ export class ReadyTasks {
     const unread = { read: [], used: 0, isRead: false }
     const lines: Line[] = [{ kind: { ...common, wish: '' }, agents: able, fresh: able, ...unread }]
     const task = { workspace, capabilities: capabilitiesIn(capabilities) }
-    const wishes = this.#sql.wishes.all(workspace, capabilities) as { wish: string; oldest: number }[]
+    const wishes = this.#sql.wishes.all({ workspace, capabilities }) as {
+      wish: string
+      oldest: number
+    }[]
     for (const { wish, oldest } of wishes) {
       const meant = able.includes(wish)
       const waits = isWaitedFor({ task, touched: at.wishedBefore }, this.#agents.get(wish), at, rules)
