@@ -1,9 +1,10 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Machine } from './program.ts'
+import { Machine, start } from './program.ts'
 
 /** A machine whose compiled code is kept where a person's would be, and the folder of it. */
 function fresh(t: TestContext) {
@@ -30,7 +31,8 @@ test('the first run of a build removes the compiled code of builds that were not
   earlier(code, 'program-0123456789abcdef', 4)
   earlier(code, 'mine', 4)
   assert.equal((await turn()).out, 'fine\n')
-  const own = readdirSync(code).find((name) => name.endsWith(`-${process.version}-${process.arch}`))!
+  const version = execFileSync(start[0], ['--version'], { encoding: 'utf8' }).trim()
+  const own = readdirSync(code).find((name) => name.endsWith(`-${version}-${process.arch}`))!
   const rest = ['fedcba9876543210-v22.19.0-arm64', 'mine', 'program-0123456789abcdef']
   assert.deepEqual(readdirSync(code).sort(), [own, ...rest].sort())
   // Later runs of the build leave everything as it is.

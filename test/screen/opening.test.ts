@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Machine, packageFolder } from '../cli/program.ts'
+import { Machine, packageFolder, start } from '../cli/program.ts'
 import { until } from '../until.ts'
 import { ProgramWindow, keys } from './program-window.ts'
 
@@ -57,7 +57,7 @@ test('a chat that is left leaves compiled code from which the next one starts', 
     const { exitCode } = await window.exited
     const kept = globSync('termaite/*/chat/main.cjs', { cwd: cache })
     const taken = kept.map((file) =>
-      execFileSync(process.execPath, ['-e', takesCode, join(packageFolder, 'dist', 'main.cjs'), join(cache, file)]),
+      execFileSync(start[0], ['-e', takesCode, join(packageFolder, 'dist', 'main.cjs'), join(cache, file)]),
     )
     return { exitCode, taken: taken.map(String) }
   }
