@@ -4,6 +4,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeOf, optionKeys, picksIn, picksTyped } from '../../src/core/talk/consent.ts'
 import { everyCard } from './every-card.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const cards = Object.entries(await everyCard())
 
@@ -134,69 +137,12 @@ test('on every card of every vendor 1 is a yes for once, 2 a yes that lasts, 3 a
   })
 })
 
-test('Escape is the harmless answer on every card, and its label says what will happen', () => {
+test('Escape is the harmless answer on every card, and its label says what will happen', (t) => {
   const seen = cards.map(([name, question]) => {
     const { says, picks } = escapeOf(question)
     return [name, [says, picks?.[0] ?? (question.cancels ? 'the turn is cancelled' : 'no answer')]]
   })
-  assert.deepEqual(Object.fromEntries(seen), {
-    permission: ['No', 'no'],
-    'always-prefix': ['No', 'no'],
-    'long-script': ['No', 'no'],
-    trust: ['No, do not use them', 'no'],
-    sharing: ['No, skip gemini', 'no'],
-    denied: ['No, leave it undone', 'leave'],
-    login: ['stop here and keep the text', 'the turn is cancelled'],
-    quota: ['Stop the turn', 'stop'],
-    wait: ['Stop the turn', 'stop'],
-    absent: ['Stop the turn', 'stop'],
-    silence: ['Wait another 5 minutes', 'wait'],
-    'think-cost': ['stop here and keep the text', 'the turn is cancelled'],
-    'think-more': ['No, make no more calls', 'direct'],
-    'long-turn': ['No, stop here and keep what is done', 'stop'],
-    plan: ['decide later; nothing is built', 'no answer'],
-    'mcp-confirm': ['Do not answer', 'termaite:decline'],
-    'mcp-field': ['Do not answer', 'termaite:decline'],
-    'think-tree': ['stop here and keep the text', 'the turn is cancelled'],
-    revert: ['No, keep the changes', 'keep'],
-    attach: ['No, leave it out', 'no'],
-    init: ['No, leave the project as it is', 'leave'],
-    'edit-settings': ['Leave the file as it is', 'leave'],
-    'setup-agents': ['cancel the setup', 'no answer'],
-    'setup-leash': ['cancel the setup', 'no answer'],
-    'setup-replace': ['cancel the setup', 'no answer'],
-    'use-things': ['No, none of it', 'none'],
-    'use-hook': ['No, do not use it', 'no'],
-    'use-write': ['No, change nothing', 'no'],
-    'leash-all': ['No, keep the leash ask', 'no'],
-    clear: ['No, change nothing', 'leave'],
-    'stop-agent': ['No, let it work', 'no'],
-    remember: ['No, write nothing', 'no'],
-    key: ['store no key', 'no answer'],
-    'left-processes': ['No, let it run', 'leave'],
-    'was-quota': ['no answer; termaite remembers nothing', 'no answer'],
-    'worker-stray': ['Bring in nothing, and keep its copy for a day', 'none'],
-    'worker-conflict': ['Bring in nothing, and keep its copy for a day', 'none'],
-    'worker-conflict-alone': ['Bring in nothing, and keep its copy for a day', 'none'],
-    'agent-asks': ['answer in the input instead', 'no answer'],
-    'mcp-page': ['No, do not open it', 'no'],
-    'claude-permission': ['No', 'no'],
-    'claude-choice': ['do not answer; the agent continues', 'no answer'],
-    'codex-command': ['No', 'no'],
-    'codex-wider': ['No', 'no'],
-    'acp-permission': ['No, suggest changes', 'reject'],
-    'acp-kept': ['No, suggest changes', 'reject'],
-    'acp-file': ['No', 'no'],
-    unread: ['Decline it: press Escape in the terminal of gemini', 'decline'],
-    'claude-shell': ['No', 'no answer'],
-    'claude-trust': ['No, exit', 'no answer'],
-    'gemini-edit': ['No', 'no answer'],
-    'gemini-trust': ["Don't trust", 'no answer'],
-    'codex-shell': ['No', 'no answer'],
-    'codex-trust': ['Quit', 'no answer'],
-    'qwen-shell': ['No', 'no answer'],
-    'copilot-shell': ['No', 'no answer'],
-  })
+  golden(t, Object.fromEntries(seen))
 })
 
 /** The cards of each file that makes some; a file with a reason makes none, or cannot be asked here. */
