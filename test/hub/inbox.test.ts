@@ -8,6 +8,9 @@ import { inboxEnd } from '../../src/core/work/inbox.ts'
 import { LedgerDisk } from '../../src/hub/ledger-disk.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { hubAt, loaded } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const brief = (rows: readonly InboxRow[]) =>
   rows.map(({ kind, title, text, read, needsMe }) => [kind, title, text, read, needsMe])
@@ -108,9 +111,7 @@ test('an item that is answered is gone, and comes back unread when it waits anew
   const [, { id }] = (await hub.inbox.rows('user')) as [InboxRow, InboxRow]
   await hub.inbox.mark('user', { item: id, done: true })
   await hub.reviews.reject(review, 'user', { text: 'round up', try: 1 })
-  await assert.rejects(hub.inbox.mark('user', { item: id, read: true }), {
-    message: `Nothing in the inbox is called "${id}": somebody may have answered it already.`,
-  })
+  await golden.rejects(t, hub.inbox.mark('user', { item: id, read: true }), { [review]: '<review>' })
   await clock.turn(1_000)
   await hub.questions.answerAgent('orc', 'Yes', 'user').catch(() => hub.questions.answerAgent('orc', '1', 'user'))
   const held = (await hub.agentNow('orc')).task!
@@ -202,7 +203,7 @@ test('an item that is over says who ended it', async (t) => {
   const words = rows.slice(0, 4).map((row) => inboxEnd(row, tasks, agents))
   assert.deepEqual(words, ['Sent on by anna.', 'Approved by bob.', 'Sent on by carl.', 'Answered by dora.'])
   const withdrawn = new Map([['orc', { ...(await hub.agent('orc')), answered: undefined } as HubAgent]])
-  assert.equal(inboxEnd(rows[3]!, tasks, withdrawn), 'Answered at the terminal of the agent, or withdrawn.')
+  golden(t, inboxEnd(rows[3]!, tasks, withdrawn))
 })
 
 test('a disk of the ledger that is nearly full is in every inbox until it has room again', async (t) => {
@@ -231,7 +232,7 @@ test('a disk of the ledger that is nearly full is in every inbox until it has ro
   assert.deepEqual([await hub.inbox.rows('anna'), (await hub.inbox.rows('bob')).length], [[], 1])
   free = 1.2e9
   assert.deepEqual(await hub.inbox.rows('bob'), [])
-  assert.equal(inboxEnd(item, new Map(), new Map()), 'The disk has room again.')
+  golden(t, inboxEnd(item, new Map(), new Map()))
   free = 0.8e9
   assert.equal((await hub.inbox.rows('anna'))[0]!.id, `disk ${clock.now()}`, 'it is a new warning')
 })
