@@ -8,6 +8,9 @@ import fc from '../../cases.ts'
 import { changesBetween } from '../../../src/faces/web/page/diff/diff-between.ts'
 import { DiffDocument } from '../../../src/faces/web/page/diff/diff-document.ts'
 import { sized } from '../../full.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const folder = mkdtempSync(join(tmpdir(), 'diff-between-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -218,7 +221,7 @@ test('a change that the later try took back is shown as such, and one that is ne
   ])
 })
 
-test('renames, modes, binary files and torn diffs between tries', () => {
+test('renames, modes, binary files and torn diffs between tries', (t) => {
   const rename = (to: string) => ['diff --git a/x b/' + to, 'similarity index 90%', 'rename from x', 'rename to ' + to]
   assert.deepEqual(parts(text(...rename('y')), text(...rename('z'))), [
     ['z', 'diff --git a/y b/z\nrename from y\nrename to z\n', undefined],
@@ -230,10 +233,7 @@ test('renames, modes, binary files and torn diffs between tries', () => {
   const binary = (blob: string) =>
     text('diff --git a/p b/p', `index 1111111..${blob}`, 'Binary files a/p and b/p differ')
   assert.deepEqual(parts(binary('2222222'), binary('2222222')), [])
-  assert.equal(
-    parts(binary('2222222'), binary('3333333'))[0]?.[2],
-    'This file is not text, and differs between the tries.',
-  )
+  golden(t, parts(binary('2222222'), binary('3333333'))[0]?.[2])
   const torn = text(...header, '@@ -1,9 +1,9 @@', '-a', '+b')
   assert.match(String(parts(torn, text(...header, '@@ -1 +1 @@', '-a', '+b'))[0]?.[2]), /damaged/)
 })
