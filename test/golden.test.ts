@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { goldenFolder, goldenOf, partsOf, testOf } from './golden.ts'
@@ -66,3 +67,11 @@ test(
     assert.throws(() => golden.throws(t, () => {}), { code: 'ERR_ASSERTION' })
   },
 )
+
+test('in CI no golden file is written: the runner ends before it runs anything', (t) => {
+  const runner = JSON.stringify(join(import.meta.dirname, '..', 'scripts', 'run-tests.ts'))
+  const code = `import(${runner}).then(({ runTests }) => runTests([], { concurrency: 1, timeout: 1_000 }))`
+  const env = { ...process.env, CI: 'true', UPDATE_GOLDEN: '1' }
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', code], { env, encoding: 'utf8' })
+  golden(t, { status, stdout, stderr })
+})
