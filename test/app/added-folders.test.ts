@@ -72,14 +72,7 @@ test('a bad folder in the settings only brings a warning, and the AGENTS.md of a
     folders: [shared],
     warnings: [`../none cannot be added: there is no folder ${join(home, 'code/none')}.`],
   })
-  assert.equal(
-    foldersWords([shared, join(home, 'notes')]),
-    [
-      'Besides the project you may read and change files in these folders, by their absolute paths:',
-      `- ${shared} (read its AGENTS.md before you work there)`,
-      `- ${join(home, 'notes')}`,
-    ].join('\n'),
-  )
+  golden(t, foldersWords([shared, join(home, 'notes')]), { [home]: '<home>' })
 })
 
 test('/add-dir asks, lists, remembers for the project, and takes back', async (t) => {
@@ -94,19 +87,13 @@ test('/add-dir asks, lists, remembers for the project, and takes back', async (t
     seat.asked.map(({ text, options }) => [text, options.map(({ id, means }) => [id, means])]),
   )
   seat.answers.push(['always'])
-  assert.deepEqual(await typed('/add-dir ../shared'), [
-    'note',
-    `Agents may use ${shared} from the next turn on. To take it back: /add-dir remove ${shared}`,
-  ])
+  golden(t, await typed('/add-dir ../shared'), { [seat.folder]: '<seat>' })
   assert.deepEqual((await seat.app.project.doc.read()).folders, [shared])
-  assert.deepEqual(await typed('/add-dir'), ['text', `Agents may use these folders like the project:\n- ${shared}`])
+  golden(t, await typed('/add-dir'), { [seat.folder]: '<seat>' })
   assert.match((await typed('/context'))![1], new RegExp(`Added folders: ${shared}$`))
   await seat.open()
   assert.deepEqual(seat.app.native.folders.now, [shared], 'the next start knows it')
-  assert.deepEqual(await typed('/add-dir remove ../shared'), [
-    'note',
-    `${shared} is closed to agents again. A command or server that still runs keeps it until it ends.`,
-  ])
+  golden(t, await typed('/add-dir remove ../shared'), { [seat.folder]: '<seat>' })
   assert.deepEqual([seat.app.native.folders.now, (await seat.app.project.doc.read()).folders], [[], []])
   golden(t, await typed('/add-dir remove x'))
   assert.deepEqual(await seat.complete('add-dir', '../sh'), ['../shared/'])

@@ -78,11 +78,7 @@ test('outside the project only paths are attached that the person names whole', 
   const { folder, root, typed } = project(t, { 'a.ts': 'A' })
   writeFileSync(join(folder, 'letter'), 'S')
   symlinkSync(join(folder, 'letter'), join(root, 'link'))
-  const outside = `it is a link that leads out of the project; write @${folder}/letter to attach it all the same`
-  assert.deepEqual(await typed('@link and @../letter'), {
-    prompt: '@link and @../letter',
-    warnings: [`@link: ${outside}`, `@../letter: ${outside}`],
-  })
+  golden(t, await typed('@link and @../letter'), { [folder]: '<folder>' })
   assert.deepEqual(await typed(`@${folder}/letter and @~/letter`), {
     prompt: `${folder}/letter and ${folder}/letter\n\n${file(`${folder}/letter`, 'S')}`,
     warnings: [],
@@ -159,18 +155,9 @@ test('pasted paths become pictures where they name some; everything else stays a
   })
   for (const path of ['text.png', 'pipe.png', 'gone.png', 'in', '.'])
     assert.equal(await paste([join(root, path)]), undefined)
-  assert.deepEqual(await paste([join(root, 'cut.png')]), {
-    texts: [join(root, 'cut.png')],
-    problems: [`${join(root, 'cut.png')}: the picture cannot be sent: it is damaged: its end is missing.`],
-  })
-  assert.deepEqual(await paste([join(root, 'vast.png')]), {
-    texts: [join(root, 'vast.png')],
-    problems: [`${join(root, 'vast.png')}: a picture of 500.0 MB is too large; scale it below 20.0 MB.`],
-  })
-  assert.deepEqual(await paste([join(folder, 'id_rsa')]), {
-    texts: [join(folder, 'id_rsa')],
-    problems: [`~/id_rsa may hold keys. Write @${join(folder, 'id_rsa')} to attach it after a question.`],
-  })
+  golden(t, await paste([join(root, 'cut.png')]), { [folder]: '<folder>' })
+  golden(t, await paste([join(root, 'vast.png')]), { [folder]: '<folder>' })
+  golden(t, await paste([join(folder, 'id_rsa')]), { [folder]: '<folder>' })
 })
 
 test('files that are binary, special or unreadable each have a warning', async (t) => {
@@ -225,15 +212,7 @@ test('a file that may hold keys is attached only after a yes, under any name tha
   mkdirSync(join(folder, '.ssh'))
   writeFileSync(join(folder, '.ssh', 'config'), 'Host x')
   const prompt = 'see @.env @notes.txt @~/.ssh/config @.env.example @a.ts'
-  const kept = 'it may hold keys, and was not attached without your yes. Paste the parts that the agent needs instead'
-  assert.deepEqual(await typed(prompt), {
-    prompt: [
-      `see @.env @notes.txt @~/.ssh/config .env.example a.ts`,
-      file('.env.example', 'TOKEN='),
-      file('a.ts', 'A'),
-    ].join('\n\n'),
-    warnings: ['@.env', '@notes.txt', '@~/.ssh/config'].map((path) => `${path}: ${kept}`),
-  })
+  golden(t, await typed(prompt))
   const asked: string[] = []
   const ask: Ask = async ({ text }) => {
     asked.push(text)

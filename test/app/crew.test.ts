@@ -51,7 +51,7 @@ test('a worktree begins at HEAD in a named place, where the agent stands as it w
   const { worktree, cwd, notes } = await worktrees.make(worktrees.plan('slot-1'), join(root, 'src'))
   const path = join(home, 'worktrees', 'w', 'slot-1')
   assert.deepEqual(worktree, { path, branch: 'termaite/slot-1', base: git(root, 'rev-parse', 'HEAD'), made: true })
-  assert.deepEqual([cwd, notes], [join(path, 'src'), [`works in the worktree ${path} on the branch termaite/slot-1`]])
+  golden(context, [cwd, notes], { [home]: '<home>' })
   assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'one\n')
   assert.deepEqual(worktreesIn(home), [path])
 })
@@ -65,14 +65,8 @@ test('a clean one goes with its branch; one that holds changes or commits stays,
   git(committed.path, 'add', '.')
   git(committed.path, 'commit', '-q', '-m', 'work')
   assert.deepEqual(await worktrees.clear(clean), { gone: true })
-  assert.deepEqual(await worktrees.clear(changed), {
-    gone: false,
-    why: `its worktree ${changed.path} (branch termaite/changed) is kept: it holds changes that are not committed`,
-  })
-  assert.deepEqual(await worktrees.clear(committed), {
-    gone: false,
-    why: `its worktree ${committed.path} (branch termaite/committed) is kept: it holds commits of its own`,
-  })
+  golden(context, await worktrees.clear(changed), { [changed.path]: '<path>' })
+  golden(context, await worktrees.clear(committed), { [committed.path]: '<path>' })
   assert.equal(existsSync(clean.path), false)
   assert.equal(git(root, 'branch', '--format', '%(refname:short)'), 'main\ntermaite/changed\ntermaite/committed')
   assert.equal((await make('changed')).branch, 'termaite/changed-2')

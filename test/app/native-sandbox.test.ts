@@ -311,28 +311,10 @@ function scripted(how: Held, printed: string, picks: string[] | undefined) {
 
 test('a refusal is said to both, asked about once, and run outside after a yes', async (t) => {
   const command = 'make install'
-  const refused = 'The sandbox refused to write /opt/x: commands may write only in the project'
   const printed = "install: cannot create '/opt/x': Read-only file system"
   const { run, asked, parts } = scripted({}, printed, ['once'])
   golden(t, await run(command))
-  assert.deepEqual(asked, [
-    {
-      about: 'permission',
-      text: `bash: ${refused}. Outside the sandbox it can use your files, your keys and the network.`,
-      from: [],
-      shows: [{ type: 'command', command, cwd: root }],
-      options: [
-        { id: 'once', label: 'Yes, run it once outside the sandbox', means: 'once' },
-        {
-          id: 'always',
-          label: 'Yes, always run it outside the sandbox in this project',
-          grants: 'bash(make install)',
-          means: 'always',
-        },
-        { id: 'no', label: 'No', means: 'no' },
-      ],
-    },
-  ])
+  golden(t, asked, { [parts.root]: '<parts>' })
   golden(t, parts.state.notes)
   // The second refusal of the same command is not asked about.
   golden(t, (await run(command)).text)
