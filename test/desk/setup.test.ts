@@ -82,28 +82,7 @@ test('with one CLI the setup asks only for the leash, and the meaning of each st
     leash: 'edit',
     agents: [agent('claude')],
   })
-  const { leashes } = profileNamed('claude')!
-  assert.deepEqual(asked, [
-    {
-      about: 'choice',
-      from: [],
-      text: 'How much may the agents do?',
-      shows: [
-        {
-          type: 'text',
-          text: (['ask', 'edit', 'read'] as const).map((leash) => `${leash}\n  claude: ${leashes[leash]}`).join('\n'),
-        },
-      ],
-      options: [
-        { id: 'ask', label: 'ask: ask before every action' },
-        { id: 'edit', label: 'edit: change files in the project, ask for the rest' },
-        { id: 'read', label: 'read: read only' },
-      ],
-      suggests: true,
-      enter: 'ask',
-      unanswered: 'cancel the setup',
-    },
-  ])
+  golden(t, asked)
   golden(t, said[0]![1])
   assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: turns go to claude.`])
 })
@@ -343,17 +322,8 @@ test('with a sandbox, our own agent is offered to work inside without asking; wi
       said: said.map(([, text]) => text).filter((text) => text.includes('sandbox')),
     }
   }
-  const question = 'May termaite’s own agent work in its sandbox without asking?'
-  assert.deepEqual(await leashes(true, [['ask'], ['edit']]), {
-    leashes: ['ask', undefined, 'edit'],
-    asked: [question],
-    said: [],
-  })
+  golden(t, await leashes(true, [['ask'], ['edit']]))
   assert.deepEqual((await leashes(true, [['ask'], ['ask']])).leashes, ['ask', undefined, undefined])
   assert.deepEqual((await leashes(true, [['read']])).asked, [])
-  assert.deepEqual(await leashes(false, [['ask']]), {
-    leashes: ['ask', undefined, undefined],
-    asked: [],
-    said: ['termaite’s own agent: Commands run without a sandbox: it rains. Only the permission rules restrict them.'],
-  })
+  golden(t, await leashes(false, [['ask']]))
 })
