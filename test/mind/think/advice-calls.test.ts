@@ -126,10 +126,8 @@ test('without a person the third extra call is refused with words that say how t
     for (const question of ['one?', 'two?', 'three?']) said.push(await heard(ask(reflect(question))))
     return said
   }
-  const refused =
-    'refused: This call was refused: reflect takes 1 extra call, 2 calls were made, and without a person at most 2 are made in a turn. Go on without it, or name in your answer what should be thought through. The person can allow more with --think-calls or "thinkingCalls" in the settings.'
   const { events, result } = await rigged(three).run()
-  assert.deepEqual(result, { ok: true, text: `fine\nfine\n${refused}` })
+  golden(t, result)
   golden(t, notes(events).at(-1))
   assert.deepEqual((await rigged(three, { freeCalls: 3 }).run()).result, { ok: true, text: 'fine\nfine\nfine' })
   assert.deepEqual((await rigged(three, { agreed: true }).run()).result, { ok: true, text: 'fine\nfine\nfine' })

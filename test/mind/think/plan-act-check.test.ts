@@ -45,10 +45,9 @@ function pursuer(rigged: Rigged, wanted: Goal = goal) {
 
 const bad = { exit: 1, text: 'no pdf\n[exit 1]' }
 const verdict = { type: 'verdict', framework: 'consensus', why: '', calls: 0, ms: 0, by: 'actor' }
-const closing = 'The approach is the advice of other agents: weigh it, then do the work that way, and say what you did.'
 
-test('an approach that passes at once is acted once, with the task, the machine and the approach', async () => {
-  const { rig, prompts, pursuits, run } = pursuer({ actor: [says('made')], commands: { check: 0 } })
+test('an approach that passes at once is acted once, with the task, the machine and the approach', async (t) => {
+  const { prompts, pursuits, run } = pursuer({ actor: [says('made')], commands: { check: 0 } })
   const { events, facts, result } = await run()
   assert.deepEqual(result, { ok: true, text: 'made' })
   assert.deepEqual(phasesIn(events), ['pandoc', 'checking: check'])
@@ -56,9 +55,7 @@ test('an approach that passes at once is acted once, with the task, the machine 
     facts.map((fact) => (fact.type === 'call' || fact.type === 'result' ? fact.type : fact)),
     [{ type: 'reply', text: 'made', by: 'actor' }, 'call', 'result', { ...verdict, passed: true }],
   )
-  assert.deepEqual(prompts(), [
-    `Convert a.docx to pdf\n\n${rig.resources.machine.description}\n\n<approach>\npandoc\npandoc a.docx -o a.pdf\n</approach>\n\n${closing}`,
-  ])
+  golden(t, prompts())
   const seen = { passed: true, evidence: '`check` exited with 0:\n[no output]' }
   assert.deepEqual(pursuits, [{ outcome: { ok: true, text: 'made' }, seen, by: approaches[0], failed: [] }])
 })

@@ -43,36 +43,10 @@ function rig(o: Partial<Rigged> & { replies?: string[]; reviews?: Script[] }) {
   return { ...made, think: (over?: Partial<Turn>) => made.run(reflect.agent(made.resources), over) }
 }
 
-const note = (text: string) => ({ type: 'note', text, by: 'termaite' })
-const reply = (text: string, by = 'claude') => ({ type: 'reply', text, by })
-const verdict = (calls: number, passed?: boolean, by = 'claude') => ({
-  type: 'verdict',
-  framework: 'reflect',
-  why: '',
-  ...(passed === undefined ? {} : { passed }),
-  calls,
-  ms: 0,
-  by,
-})
-const ran = (call: string, command: string, exit = 0, text = '[no output]') => [
-  { type: 'call', call, tool: 'bash', input: { command, timeout_seconds: 600 }, by: 'termaite' },
-  { type: 'result', call, ok: true, text, data: { exit }, by: 'termaite' },
-]
-const nothing = note('gemini looked for bugs, edge cases and security problems: nothing found')
-const withFlaw =
-  'gemini looked for bugs, edge cases and security problems: 1 finding: must: db.ts:4 the id goes into the SQL as it is'
-
-test('the agent that acted mends the findings of another one, and build and tests decide', async () => {
+test('the agent that acted mends the findings of another one, and build and tests decide', async (t) => {
   const { think, told, resources } = rig({ replies: ['made', 'mended'], reviews: [review(injection, taste)] })
   const { facts, events, result } = await think()
-  assert.deepEqual(facts, [
-    reply('made'),
-    note(`${withFlaw.replace('1 finding', '2 findings')}; could: db.ts:9 a shorter name`),
-    reply('mended'),
-    ...ran('c1', 'npm run build'),
-    ...ran('c2', 'npm test'),
-    verdict(1, true),
-  ])
+  golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'mended' })
   assert.deepEqual(phasesIn(events), [
     'doing the work',
@@ -100,16 +74,10 @@ test('the agent that acted mends the findings of another one, and build and test
   assert.deepEqual(reflect.asks(resources), [{ role: 'critic', agent: 'gemini' }])
 })
 
-test('a review without findings is reported, and nothing is mended', async () => {
+test('a review without findings is reported, and nothing is mended', async (t) => {
   const { think } = rig({})
   const { facts, result } = await think()
-  assert.deepEqual(facts, [
-    reply('made'),
-    nothing,
-    ...ran('c1', 'npm run build'),
-    ...ran('c2', 'npm test'),
-    verdict(1, true),
-  ])
+  golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'made' })
 })
 
@@ -135,23 +103,13 @@ test('the agent that acted is its own critic only when no other is available, an
   assert.deepEqual(reflect.asks(set), [{ role: 'critic', agent: 'claude' }])
 })
 
-test('tests that fail are mended once, and hold then', async () => {
+test('tests that fail are mended once, and hold then', async (t) => {
   const { think, told } = rig({
     replies: ['made', 'mended'],
     commands: { 'npm run build': 0, 'npm test': [{ exit: 1, text: '1 failing' }, 0] },
   })
   const { facts, result } = await think()
-  assert.deepEqual(facts, [
-    reply('made'),
-    nothing,
-    ...ran('c1', 'npm run build'),
-    ...ran('c2', 'npm test', 1, '1 failing'),
-    note('the check failed: `npm test` exited with 1; fixing it once more'),
-    reply('mended'),
-    ...ran('c3', 'npm run build'),
-    ...ran('c4', 'npm test'),
-    verdict(1, true),
-  ])
+  golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'mended' })
   assert.ok(told('claude')[1]!.includes('<check>\n`npm test` exited with 1:\n1 failing\n</check>'))
 })
@@ -164,29 +122,7 @@ test('work that fails twice is reverted if the person says so, and reported as f
   })
   const { ask, asked } = person(['back'])
   const { facts, result } = await think({ ask })
-  const text = [
-    'Not achieved: the task',
-    '',
-    'What was tried:',
-    '- the work: `npm run build` exited with 2:\n  TS2304',
-    '- the work after another fix: `npm run build` exited with 2:\n  TS2304',
-    '',
-    'What is known:',
-    '- gemini found in db.ts:4: the id goes into the SQL as it is',
-  ].join('\n')
-  assert.deepEqual(facts, [
-    reply('made'),
-    note(withFlaw),
-    reply('mended'),
-    ...ran('c1', 'npm run build', 2, 'TS2304'),
-    note('the check failed: `npm run build` exited with 2; fixing it once more'),
-    reply('mended again'),
-    ...ran('c2', 'npm run build', 2, 'TS2304'),
-    note('the check failed 2 times; nothing is left to try'),
-    note('the changes of the work were reverted'),
-    reply(text, 'termaite'),
-    verdict(1, false),
-  ])
+  golden(t, facts)
   golden(t, result)
   assert.deepEqual(
     asked.map(({ text }) => text),
@@ -202,7 +138,7 @@ test('without tests another agent judges, and is told the findings', async (t) =
     reviews: [review(injection), json({ passed: true, quote: 'bound it', why: 'seen' })],
   })
   const { facts } = await think()
-  assert.deepEqual(facts, [reply('made'), note(withFlaw), reply('bound it'), verdict(2, true)])
+  golden(t, facts)
   golden(t, told('gemini')[1]!)
   assert.ok(told('gemini')[1]!.includes('the id goes into the SQL as it is'))
 })
@@ -213,11 +149,7 @@ test('when no file was changed, the reply is the work, and no tests are run', as
     agents: { claude: [review(), json({ passed: true, quote: 'CREATE TABLE', why: 'seen' })] },
   })
   const { facts } = await think()
-  assert.deepEqual(facts, [
-    reply('CREATE TABLE', 'actor'),
-    note('claude looked for bugs, edge cases and security problems: nothing found'),
-    verdict(2, true, 'actor'),
-  ])
+  golden(t, facts)
   golden(t, told('claude')[0]!)
 })
 

@@ -118,7 +118,7 @@ test('a script that failed is mended by the agent that wrote it, which sees the 
   assert.deepEqual([writing!.includes(failure), mending!.includes(failure)], [false, true])
 })
 
-test('after two failures in a row the acting agent does it another way, and is told of both', async () => {
+test('after two failures in a row the acting agent does it another way, and is told of both', async (t) => {
   const actor = scriptedAgent('actor', [says('There are 42.')])
   const late = '[stopped after 120 s; all definitions are lost. Give a longer timeout_seconds (at most 600).]'
   const rig = scripted([ran(traceback, 1), { text: late }], { agents: { claude: [json(good), json(better)] }, actor })
@@ -129,11 +129,7 @@ test('after two failures in a row the acting agent does it another way, and is t
     verdict(2, false),
   ])
   assert.deepEqual(result, { ok: true, text: 'There are 42.' })
-  const failed = (code: string, text: string) =>
-    `This script for it was run, and failed. Find another way:\n\n<script from="claude">\npython\n${code}\n</script>\n\n<result>\n${text}\n</result>`
-  assert.deepEqual(promptsOf(actor), [
-    [task, rig.resources.machine.description, failed('print(42)', traceback), failed('print(43)', late)].join('\n\n'),
-  ])
+  golden(t, promptsOf(actor))
 })
 
 test('when a script is no help, none is run', async () => {
@@ -194,14 +190,7 @@ test('a run that is not allowed, or not possible, is reported; nothing else is t
   const rig = scripted([], { agents: { claude: [json(good)] }, actor, policy: asks })
   const { ask, asked } = person(['no'])
   const { facts } = await rig.run(rig.agent, { prompt: task, ask })
-  const input = { language: 'python', code: 'print(42)' }
-  const refused = 'repl was refused: the person said no. Do not try it again in this turn.'
-  assert.deepEqual(facts.slice(1), [
-    came('c1', { ok: false, text: refused, data: { refused: `repl: ${JSON.stringify(input)}` } }),
-    note('the script was not allowed (repl was refused: the person said no); answering directly'),
-    reply,
-    verdict(1),
-  ])
+  golden(t, facts.slice(1))
   assert.deepEqual([asked.length, rig.inputs], [1, []])
   golden(t, promptsOf(actor)[0]!)
   const broken = scripted([new Error('python could not be started: not found')], { agents: { claude: [json(good)] } })

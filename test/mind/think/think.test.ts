@@ -262,28 +262,14 @@ test('an unexpected error becomes a failed turn', async () => {
 
 const roles = ['one', 'two', 'three']
 const cost = '3 extra calls (claude: one, three; gemini: two), about 5k tokens and 1 minute'
-const card = {
-  about: 'choice',
-  agent: 'termaite',
-  text: 'consensus: several ways are possible. It takes 3 extra calls, about 5k tokens and 1 minute.',
-  shows: [{ type: 'text', text: 'claude: one, three\ngemini: two' }],
-  from: [],
-  options: [
-    { id: 'go', label: 'Yes, go on', means: 'once' },
-    { id: 'always', label: 'Yes, and do not ask again in this project', means: 'always' },
-    { id: 'direct', label: 'No, one agent answers directly', means: 'no' },
-  ],
-  unanswered: 'stop here and keep the text',
-  cancels: true,
-}
 const chosen = note('thinking: consensus, several ways are possible')
 const thought = verdict('consensus', 'several ways are possible', 3)
 
-test('an expensive framework is shown with its cost before, and a yes goes on', async () => {
+test('an expensive framework is shown with its cost before, and a yes goes on', async (t) => {
   const { asked, ask } = person(['go'])
   const { run, seen } = thinking({}, {}, roles)
   const { facts } = await run('Convert docx to pdf', { ask, attended: true })
-  assert.deepEqual(asked, [card])
+  golden(t, asked)
   assert.deepEqual(facts, [chosen, reply, thought])
   assert.deepEqual(seen, ['resources', 'consensus'])
 })
