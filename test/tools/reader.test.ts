@@ -32,10 +32,7 @@ test('a file that cannot be read is refused with what to do instead', async (t) 
   const read = (file_path: string) => say('file_reader', { file_path })
   assert.equal(await read('src/indx.ts'), `! src/indx.ts does not exist. Did you mean ${at('src/index.ts')}?`)
   golden(t, await read('src/nothing-like-it'))
-  assert.equal(
-    await read('gone/a'),
-    `! gone/a does not exist. Its folder ${at('gone')} does not exist either: use glob to find what you need.`,
-  )
+  golden(t, await read('gone/a'), { [at('.')]: '<folder>' })
   golden(t, await read('src'))
   golden(t, await read('pipe'))
   golden(t, await read('circle'))
