@@ -402,7 +402,7 @@ test('plan mode refuses all that writes, runs or hands work on', async () => {
   assert.deepEqual(found, ['yes', 'yes', 'yes', 'yes', 'yes', 'no', 'no', 'no', 'no', 'no', 'no'])
 })
 
-test('a question shows everything that the yes is for, and "always" keeps the rule that was shown', async () => {
+test('a question shows everything that the yes is for, and "always" keeps the rule that was shown', async (t) => {
   const kept: string[] = []
   const own = made({ remember: (rule) => void kept.push(rule) })
   const asked: unknown[] = []
@@ -422,21 +422,7 @@ test('a question shows everything that the yes is for, and "always" keeps the ru
   assert.equal(await run('bash', { command }), 'done')
   const rule = 'bash(curl "https://example.com/\\*\\?a")'
   assert.deepEqual(kept, [rule])
-  assert.deepEqual(asked, [
-    {
-      about: 'permission',
-      text: 'bash: it reaches the network',
-      from: [],
-      shows: [
-        { type: 'command', command, cwd: project.root, marks: [{ from: 0, to: 30, why: 'it reaches the network' }] },
-      ],
-      options: [
-        { id: 'once', label: 'Yes, once', means: 'once' },
-        { id: 'always', label: 'Yes, always in this project', grants: rule, means: 'always' },
-        { id: 'no', label: 'No', means: 'no' },
-      ],
-    },
-  ])
+  golden(t, asked, { [parts.root]: '<parts>' })
   assert.equal(await bash(command, { allow: kept }), 'yes')
   assert.equal(await bash('curl "https://example.com/x?a"', { allow: kept }), 'ask')
 })
@@ -553,14 +539,10 @@ test('a rule for a package script covers its work in the project; a part that le
   )
 })
 
-test('a script is unread code: it is asked for each time, as it is written, and held as the shell is', async () => {
+test('a script is unread code: it is asked for each time, as it is written, and held as the shell is', async (t) => {
   const input = { language: 'python', code: 'import os\nprint(os.environ)' }
   const judged = await made({})(tool('repl'), input, turn('all'))
-  assert.deepEqual(judged, {
-    verdict: 'ask',
-    why: 'termaite cannot tell what this code does before it runs',
-    shows: [{ type: 'command', command: input.code, cwd: project.root }],
-  })
+  golden(t, judged, { [parts.root]: '<parts>' })
   const settings: Setting[] = [
     { mode: 'bypass' },
     { mode: 'bypass', deny: ['Read(.env)'] },
