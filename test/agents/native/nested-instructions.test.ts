@@ -73,11 +73,7 @@ test('no instructions from outside the project, of an untrusted folder, or from 
   execFileSync('mkfifo', [at('repo/pipe/AGENTS.md')])
   const nested = new NestedInstructions(ground, 'own')
   for (const path of ['repo/out/a.ts', 'outside/a.ts', 'repo/linked/a.ts', 'repo/pipe/a.ts']) nested.touch(at(path))
-  const notes = [
-    `linked/AGENTS.md is not read: it leads out of the project, to ${at('outside/AGENTS.md')}.`,
-    'pipe/AGENTS.md is not read: it is not a regular file.',
-  ]
-  assert.deepEqual(nested.take(), { guides: [], notes })
+  golden(t, nested.take(), { [at('.')]: '<folder>' })
   nested.touch(at('repo/pipe/a.ts'))
   assert.deepEqual(nested.take(), { guides: [], notes: [] }, 'said once')
   const untrusted = new NestedInstructions({ ...ground, trusted: false }, 'own')

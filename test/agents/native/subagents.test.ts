@@ -119,13 +119,7 @@ test('hostile files of a project are bounded, and warnings name them', (t) => {
       ['wild', ''],
     ],
   )
-  assert.deepEqual(warnings, [
-    '.claude/agents/binary.md is not used: it is not text.',
-    '.claude/agents/huge.md is not used: it is longer than 64 KiB.',
-    `.claude/agents/link.md is not used: it leads out of the project, to ${at('outside/secret.md')}.`,
-    '.claude/agents/pipe.md is not used: it is not a regular file.',
-    `.opencode/agents is not used: it leads out of the project, to ${at('outside/far/agents')}.`,
-  ])
+  golden(t, warnings, { [at('.')]: '<folder>' })
   for (let i = 0; i < 300; i++)
     write(`repo/.termaite/agents/n${String(i).padStart(3, '0')}.md`, `---\ndescription: ${'d'.repeat(300)}\n---\nx`)
   const many = findSubagents(ground)
