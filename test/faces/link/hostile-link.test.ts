@@ -84,16 +84,16 @@ test('a machine whose hello is wrong is told why and let in nowhere', async (t) 
 })
 
 test('a machine that answers without a request, or sends no frame, is cut off', async (t) => {
-  const wrong: [unknown, string][] = [
-    ['{', 'a frame came that no answer can have'],
-    [{ type: 'ask', id: 1, method: 'turns.follow', params: {}, by: person }, 'a frame came that no answer can have'],
-    [{ type: 'done', id: 99, result: 1 }, 'an answer came that nobody had asked for'],
-    [{ type: 'item', id: 0, item: 1 }, 'a frame came that no answer can have'],
+  const wrong: unknown[] = [
+    '{',
+    { type: 'ask', id: 1, method: 'turns.follow', params: {}, by: person },
+    { type: 'done', id: 99, result: 1 },
+    { type: 'item', id: 0, item: 1 },
   ]
-  for (const [frame, why] of wrong) {
+  for (const frame of wrong) {
     const { evil, hub } = await evilMachine(t)
     say(evil, frame)
-    assert.deepEqual(await evil.closed, [4400, why])
+    golden(t, await evil.closed)
     await until(() => !hub.links.reach('evil'))
     await hub.close()
   }
