@@ -92,7 +92,7 @@ for (const [title, spoil] of [
   ['torn', (path: string) => writeFileSync(path, Buffer.alloc(8_192, 7))],
   ['no database', (path: string) => writeFileSync(path, 'hello, this is no database at all')],
 ] as const)
-  test(`a ledger that is ${title} is set aside with everything beside it, and a new one begins`, async () => {
+  test(`a ledger that is ${title} is set aside with everything beside it, and a new one begins`, async (t) => {
     const first = open()
     const { path, clock } = partsOf(first)
     await first.blobs.put('text', 'text/plain')
@@ -103,22 +103,19 @@ for (const [title, spoil] of [
     const words: string[] = []
     const ledger = fileHubLedger(path, { clock, tell: (said) => words.push(said) })
     const aside = `${path}.${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-')}.broken`
-    assert.deepEqual(words, [`${path} was damaged. It was set aside as ${aside}, and a new one is made.`])
+    golden(t, words, { [folder]: '<folder>', [aside]: '<aside>' })
     assert.deepEqual(await ledger.look((look) => look.list({})), [])
     assert.deepEqual(readdirSync(`${aside}-texts`).length, 1)
     await ledger.close()
   })
 
-test('a ledger of a newer termaite is left alone', async () => {
+test('a ledger of a newer termaite is left alone', async (t) => {
   const ledger = open()
   const { path } = partsOf(ledger)
   await put(ledger, { tasks: [row(queued('t1'))] })
   await ledger.close()
   raw(path, (db) => db.exec('PRAGMA user_version = 99'))
-  assert.throws(() => fileHubLedger(path), {
-    name: 'StoreError',
-    message: `${path} was written by a newer termaite and cannot be read by this one. Update termaite and start it again.`,
-  })
+  golden.throws(t, () => fileHubLedger(path), { [folder]: '<folder>' })
   raw(path, (db) => assert.deepEqual({ ...db.prepare('SELECT id FROM tasks').get() }, { id: 't1' }))
 })
 
