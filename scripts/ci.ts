@@ -18,6 +18,8 @@ chmodSync(folder, 0o755)
 type Stage = { name: string; report: Report; failed: boolean; unsteady: string[] }
 
 const stages: Stage[] = []
+/** The tests of the files that failed once and passed when they were run alone. */
+const repeated: TestResult[] = []
 /** Skips that no stage may add to: each with the kind of its reason. */
 const allowed = JSON.parse(readFileSync(join(root, 'test', 'skipped.json'), 'utf8')) as Record<string, string[]>
 
@@ -64,7 +66,11 @@ async function stage(
   if (repeats)
     for (const one of broken) {
       console.log(`\n════ ${name}: ${one} failed, and is run once more, alone\n`)
-      if ((await run(`${command} ${one}`)) === 0) unsteady.push(one)
+      const again = join(folder, `${stages.length}-again.json`)
+      if ((await run(`${command} --report=${again} ${one}`)) === 0) {
+        unsteady.push(one)
+        repeated.push(...(JSON.parse(readFileSync(again, 'utf8')) as Report).tests)
+      }
     }
   report.seconds = Math.round((performance.now() - began) / 1_000)
   // A stage fails where a file stays broken, and where it failed without saying which one.
@@ -98,7 +104,7 @@ function filesWith({ tests }: Report, outcome: TestResult['outcome']): string[] 
 function unknownSkips(): string[] {
   const all = stages.flatMap(({ report }) => report.tests)
   const named = (test: TestResult) => `${test.file} › ${test.name}`
-  const passed = new Set(all.filter(({ outcome }) => outcome === 'passed').map(named))
+  const passed = new Set([...all, ...repeated].filter(({ outcome }) => outcome === 'passed').map(named))
   const known = new Set(Object.values(allowed).flat())
   const left = all.filter((test) => test.outcome === 'skipped' && !passed.has(named(test)) && !known.has(named(test)))
   return [...new Set(left.map((test) => `${named(test)}: ${test.why}`))].sort()

@@ -134,9 +134,14 @@ function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8')) as T
 }
 
-/** The environment in which a package is installed as by a person, not as by a script of this package. */
+/**
+ * The environment in which a package is installed as by a person, not as by a script of this package: without what npm says of the
+ * script, and without the flags of the `npm exec` that may have started it, which a second `npm exec` would take for its own.
+ */
 export const npmEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)/.test(name)))
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^npm_config_(call|package)$/.test(name)),
+  )
 
 /** Runs npm in a folder and gives what it printed. */
 export function npm(folder: string, args: readonly string[]): string {

@@ -20,6 +20,13 @@ const root = join(import.meta.dirname, '..')
  * still runs, would hold everything up. Such a process is killed when none has told anything for that time, and is a failure.
  */
 export async function runTests(files: string[], { concurrency, timeout }: Pace, report?: string): Promise<void> {
+  // A run that writes what it should compare proves nothing.
+  if (process.env.UPDATE_GOLDEN === '1' && process.env.CI) {
+    console.error(
+      'Golden files are not written in CI: leave UPDATE_GOLDEN out, or run it on your machine and look at the difference.',
+    )
+    process.exit(1)
+  }
   const began = performance.now()
   // Our sources lose their types and are compiled once, not in each process anew.
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'termaite-tests', 'code')

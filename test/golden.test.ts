@@ -1,19 +1,35 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { goldenFolder, partsOf } from './golden.ts'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { goldenFolder, goldenOf, partsOf, testOf } from './golden.ts'
 
-test('every part of a golden file is compared by a test', () => {
-  const tests = globSync('**/*.ts', { cwd: import.meta.dirname })
-    .filter((file) => !file.includes('node_modules'))
-    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
-    .join('\n')
-  const unused = globSync('**/*.txt', { cwd: goldenFolder }).flatMap((file) =>
-    [...partsOf(readFileSync(join(goldenFolder, file), 'utf8')).keys()]
-      .filter((part) => !tests.includes(part.replaceAll("'", "\\'")) && !tests.includes(part))
-      .map((part) => `${basename(file)}: ${part}`),
+const golden = goldenOf(import.meta.filename)
+
+/** What stands between the quotes of a test's name, or a name that is made elsewhere. */
+const named = /\b(?:test|describe|it)(?:\.\w+)?\(\s*(?:(['"`])((?:\\.|(?!\1)[^\\])*)\1|[\w.]+\s*,)/g
+
+/** Matches the names that a literal stands for: a template's expressions may be anything. */
+const namesOf = (literal: string | undefined) =>
+  new RegExp(
+    `^${(literal ?? '${}')
+      .split(/\$\{[^}]*\}/)
+      .map((words) => words.replaceAll(/\\(.)/g, '$1').replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+      .join('.*')}$`,
   )
+
+test('every part of a golden file belongs to a test of the file that it is named for', () => {
+  const unused = globSync('**/*.txt', { cwd: goldenFolder }).flatMap((file) => {
+    const source = ['.test.ts', '.ts']
+      .map((end) => join(import.meta.dirname, file.replace(/\.txt$/, end)))
+      .find((path) => existsSync(path))
+    if (!source) return [file]
+    const names = [...readFileSync(source, 'utf8').matchAll(named)].map(([, , literal]) => namesOf(literal))
+    return [...partsOf(readFileSync(join(goldenFolder, file), 'utf8')).keys()]
+      .filter((part) => !names.some((name) => name.test(testOf(part).split(' > ').at(-1)!)))
+      .map((part) => `${file}: ${part}`)
+  })
   assert.deepEqual(unused, [])
 })
 
@@ -26,4 +42,36 @@ test('parts are read as they were written, with and without a line end at the en
       ['three', ''],
     ],
   )
+})
+
+test('a text, any other value and the error of an act are compared, without what differs from run to run', async (t) => {
+  const pid = String(process.pid)
+  golden(t, `process ${pid}\n`, { [pid]: '<pid>' })
+  golden(t, { missing: undefined, order: new Map([['b', -0]]), long: ['x'.repeat(200), pid] }, { [pid]: '<pid>' })
+  const refusal = Object.assign(new RangeError('too many'), { code: 'EMANY' })
+  await golden.rejects(t, Promise.reject(refusal))
+  golden.throws(t, () => {
+    throw refusal
+  })
+})
+
+test(
+  'another text, and a part that nobody has looked at, are failures',
+  { skip: process.env.UPDATE_GOLDEN === '1' },
+  (t) => {
+    const other = {
+      fullName: 'a text, any other value and the error of an act are compared, without what differs from run to run',
+    }
+    assert.throws(() => golden(other, 'process <pid>'), { code: 'ERR_ASSERTION', actual: 'process <pid>' })
+    assert.throws(() => golden(t, 'anything'), { code: 'ERR_ASSERTION', actual: false })
+    assert.throws(() => golden.throws(t, () => {}), { code: 'ERR_ASSERTION' })
+  },
+)
+
+test('in CI no golden file is written: the runner ends before it runs anything', (t) => {
+  const runner = JSON.stringify(join(import.meta.dirname, '..', 'scripts', 'run-tests.ts'))
+  const code = `import(${runner}).then(({ runTests }) => runTests([], { concurrency: 1, timeout: 1_000 }))`
+  const env = { ...process.env, CI: 'true', UPDATE_GOLDEN: '1' }
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', code], { env, encoding: 'utf8' })
+  golden(t, { status, stdout, stderr })
 })

@@ -9,6 +9,9 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { ground, person, played } from './acp-rig.ts'
 import { profileOf } from './pipe-rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options: PermissionOption[] = [
   { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
@@ -70,37 +73,11 @@ test('each leash answers the questions that it can decide, and a person answers 
   })
 })
 
-test('a card shows the command or the diff and the meaning of each answer, the narrowest first, and hides no character', async () => {
+test('a card shows the command or the diff and the meaning of each answer, the narrowest first, and hides no character', async (t) => {
   await using it = await ground()
   const { cards, ask } = person(['reject'], ['never'])
   const events = await played(it, script(edit('$CWD/a.txt', 'a'), run('rm -rf x #\b\b\b\b', 'b')), { ask })
-  const labelled = [
-    { id: 'once', label: 'Allow', means: 'once' },
-    {
-      id: 'always',
-      label: 'Always allow',
-      grants: '“Always allow” as sayer understands it, at least until the turn ends',
-      means: 'always',
-    },
-    { id: 'reject', label: 'Reject', means: 'no' },
-    { id: 'never', label: 'Never' },
-  ]
-  assert.deepEqual(cards, [
-    {
-      about: 'permission',
-      text: `Write ${it.cwd}/a.txt`,
-      from: [],
-      shows: [{ type: 'diff', path: 'a.txt', before: 'old\n', after: 'new\n' }],
-      options: labelled,
-    },
-    {
-      about: 'permission',
-      text: 'Run it',
-      from: [],
-      shows: [{ type: 'command', command: 'rm -rf x #\\u0008\\u0008\\u0008\\u0008', cwd: it.cwd }],
-      options: labelled,
-    },
-  ])
+  golden(t, cards, { [it.cwd]: '<cwd>' })
   assert.deepEqual(await outcomes(it), ['reject', 'never'])
   assert.deepEqual(
     events.filter(({ type }) => type === 'call' || type === 'result' || type === 'end'),
@@ -180,7 +157,7 @@ test('a question that the agent takes back itself is withdrawn, and the turn goe
   assert.deepEqual(events.at(-1), { type: 'end', outcome: { ok: true, text: 'Done.' } })
 })
 
-test('an "always" for an agent that forgets is kept by termaite until the turn ends', async () => {
+test('an "always" for an agent that forgets is kept by termaite until the turn ends', async (t) => {
   await using it = await ground()
   const acp = { command: () => '', leashes: { ask: 'asks' }, failure: () => undefined, forgets: true as const }
   const { cards, ask } = person(['always'], ['always'], ['once'])
@@ -192,13 +169,9 @@ test('an "always" for an agent that forgets is kept by termaite until the turn e
     run('make clean', 'e'),
   ]
   await played(it, script(...steps), { ask, over: { profile: profileOf({ acp }) } })
-  assert.deepEqual(
+  golden(
+    t,
     cards.map(({ options: [, always] }) => always?.grants),
-    [
-      'every edit in the project, until the turn ends',
-      'this command, until the turn ends',
-      'this command, until the turn ends',
-    ],
   )
   assert.deepEqual(await outcomes(it), ['once', 'once', 'once', 'once', 'once'])
 })

@@ -12,6 +12,9 @@ import { eventsOf, turnOf } from '../contract/agent.ts'
 import { failureIn } from './pipe-rig.ts'
 import { faked, played, reader, stageOf } from './screen-rig.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** Shows a screen and stays. */
 const showing = (text: string) => async (tty: Tty) => {
@@ -20,15 +23,11 @@ const showing = (text: string) => async (tty: Tty) => {
   return 0
 }
 
-test('no key is typed into an unknown screen, and the failure says so', async () => {
+test('no key is typed into an unknown screen, and the failure says so', async (t) => {
   const clock = new HandClock()
   const { agent, typed, stage } = played(clock, showing('Choose a colour scheme\n(o) dark ( ) light\n'))
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
-  assert.deepEqual(failureIn(events), {
-    kind: 'crash',
-    message:
-      'faker shows a screen that termaite does not know, so nothing was typed into it (last line: (o) dark ( ) light)',
-  })
+  golden(t, failureIn(events))
   assert.deepEqual(typed, [])
   await agent.close()
   await stage.close()
@@ -48,7 +47,7 @@ test('a look at a half-drawn screen does not shorten the wait for a program that
   await stage.close()
 })
 
-test('an unknown dialog is shown as it is, and declined by Escape', async () => {
+test('an unknown dialog is shown as it is, and declined by Escape', async (t) => {
   const clock = new HandClock()
   const asked: Question[] = []
   const ask = async (question: Question) => (asked.push(question), undefined)
@@ -60,17 +59,8 @@ test('an unknown dialog is shown as it is, and declined by Escape', async () => 
   }
   const { agent, stage } = played(clock, program, { facts: { dialog: () => undefined } })
   const failure = await turning(clock, agent.start!(new AbortController().signal, ask))
-  const text = 'faker asks a question in its terminal. Answer it there, or decline it here.'
-  assert.deepEqual(failure, { kind: 'denied', message: `faker exited after its question was answered: ${text}` })
-  assert.deepEqual(asked, [
-    {
-      about: 'choice',
-      text,
-      from: [],
-      shows: [{ type: 'text', text: 'Allow? something strange' }],
-      options: [{ id: 'decline', label: 'Decline it: press Escape in the terminal of faker', means: 'no' }],
-    },
-  ])
+  golden(t, failure)
+  golden(t, asked)
   await agent.close()
   await stage.close()
 })
@@ -229,31 +219,24 @@ test('words that a person typed into the composer of an idle program are not ent
   await stage.close()
 })
 
-test('a prompt that is not taken is entered twice and no more, and the failure says so', async () => {
+test('a prompt that is not taken is entered twice and no more, and the failure says so', async (t) => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, ['stone'])
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
-  assert.deepEqual(failureIn(events), {
-    kind: 'crash',
-    message:
-      'faker did not take its prompt: Enter was pressed twice, and the text is still in its input. Look at its terminal to see why',
-  })
+  golden(t, failureIn(events))
   assert.deepEqual((await agent.terminal!.screen()).rows.slice(0, 2), ['fake-cli 1.0', '> hello'])
   await agent.close()
   await stage.close()
 })
 
-for (const [limit, message] of [
-  ['silenceMs', 'faker was silent for 5 s and was ended; raise silenceSeconds if it needs longer'],
-  ['timeoutMs', 'faker took longer than 5 s and was ended; raise timeoutSeconds if it needs longer'],
-] as const)
-  test(`a program that never answers is stopped by its ${limit}, and can be asked again`, async () => {
+for (const limit of ['silenceMs', 'timeoutMs'] as const)
+  test(`a program that never answers is stopped by its ${limit}, and can be asked again`, async (t) => {
     const clock = new HandClock()
     const stage = stageOf('scripted', clock)
     const { agent } = faked(stage, ['never'], { spec: { [limit]: 5_000 } })
     const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
-    assert.deepEqual(failureIn(events), { kind: 'timeout', message })
+    golden(t, failureIn(events))
     assert.ok((await agent.terminal!.screen()).rows.includes('interrupted'))
     await agent.close()
     await stage.close()
@@ -324,7 +307,7 @@ test('while a person types nothing is pasted', async () => {
   await stage.close()
 })
 
-test('a long prompt is put into a file of ours alone, and the agent is told to read it', async () => {
+test('a long prompt is put into a file of ours alone, and the agent is told to read it', async (t) => {
   const clock = new HandClock()
   const { agent, typed, stage } = played(clock, showing('> '), { spec: { fence: false } })
   const prompt = `${'words '.repeat(6_000)}end`
@@ -339,9 +322,7 @@ test('a long prompt is put into a file of ours alone, and the agent is told to r
   const path = join(folder, file!)
   assert.equal(readFileSync(path, 'utf8'), `${prompt}\n`)
   assert.equal(statSync(path).mode & 0o777, 0o600)
-  assert.deepEqual(typed.slice(0, 1), [
-    `\u001b[200~Read the file ${path} to its end and do what it says: it is my message, which is too long to paste.\u001b[201~`,
-  ])
+  golden(t, typed.slice(0, 1), { [stage.cwd]: '<cwd>', [file!]: '<file>' })
   cancel.abort()
   await turning(clock, events)
   assert.deepEqual(readdirSync(folder), [])

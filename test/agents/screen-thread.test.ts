@@ -14,6 +14,9 @@ import { failureIn } from './pipe-rig.ts'
 import { faked, partsOf, played, stageOf } from './screen-rig.ts'
 import { promptFor } from '../../src/agents/screen/prompt-delivery.ts'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A composer; `answer` is what is printed for each prompt that is entered. */
 const composing = (answer: (prompt: string) => string) => async (tty: Tty) => {
@@ -309,20 +312,14 @@ test('a program with too loose a leash for a turn is started again, and resumes 
 const journalledCommand = (clock: Clock, command: (seat: { leash: string; resume?: string }) => string) =>
   journalled(clock, () => ({ answer: 'yes' }), { facts: { journal, command } })
 
-test('a leash that cannot be held, or a program that cannot run, fails before anything is opened', async () => {
+test('a leash that cannot be held, or a program that cannot run, fails before anything is opened', async (t) => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, [], { facts: { leashes: { all: 'everything' } } })
-  assert.deepEqual(await agent.start!(new AbortController().signal), {
-    kind: 'missing',
-    message: 'faker cannot be held to the leash "ask": run it with --leash all, or use another agent',
-  })
+  golden(t, await agent.start!(new AbortController().signal))
   const spec = { name: 'nothing', window: 1, timeoutMs: 1, silenceMs: 1 }
   const nothing = screenAgent(spec, { cwd: stage.cwd, leash: 'ask' }, partsOf(stage))
-  assert.deepEqual(await nothing.start!(new AbortController().signal), {
-    kind: 'missing',
-    message: 'nothing cannot be run in a terminal: give it an interactive "command" in the settings',
-  })
+  golden(t, await nothing.start!(new AbortController().signal))
   assert.deepEqual([agent.terminal, nothing.terminal], [undefined, undefined])
   await stage.close()
 })

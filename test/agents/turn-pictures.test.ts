@@ -12,6 +12,9 @@ import { entryMaker } from '../core/made.ts'
 import { png } from '../picture-bodies.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { ground } from './acp-rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A project, and where its pictures are kept. */
 async function place(t: TestContext) {
@@ -54,13 +57,7 @@ test('an agent that takes no pictures is told where each is: in the project whil
     steered: [],
     cwd,
   }
-  assert.deepEqual(await handOverPictures(told, { name: 'x', takes: undefined, blobs }), {
-    prompt: `[picture 1: a.png, 1×1; the picture is at ${join(cwd, 'a.png')}] [picture 2: b.png, 2×2; the picture is at ${path(b.sha)}]`,
-    history: [],
-    steered: [],
-    pictures: [],
-    notes: [`x takes no pictures. It was told where the pictures are: ${join(cwd, 'a.png')}, ${path(b.sha)}`],
-  })
+  golden(t, await handOverPictures(told, { name: 'x', takes: undefined, blobs }), { [cwd]: '<cwd>' })
   assert.deepEqual(readFileSync(path(b.sha)), bodies[1])
 })
 
@@ -84,7 +81,7 @@ test('a file outside of the project is not named, and an agent that changes the 
 })
 
 test('a picture beyond the limits is named with the reason, and so is one that is lost', async (t) => {
-  const { cwd, blobs, keep, path } = await place(t)
+  const { cwd, blobs, keep } = await place(t)
   const [heavy, wide] = [await keep(png(1, 1, 2000)), await keep(png(50, 1))]
   const lost = { sha: 'f'.repeat(64), media: 'image/png', bytes: 3 }
   const told = {
@@ -95,16 +92,7 @@ test('a picture beyond the limits is named with the reason, and so is one that i
     cwd,
   }
   const given = await handOverPictures(told, { name: 'x', takes: { bytes: 1024, points: 40 }, blobs })
-  assert.deepEqual(
-    [given.prompt, given.pictures, given.notes.length],
-    [
-      `[picture 1: h.png, 1×1; it is 2.0 KB large, and at most 1.0 KB are taken; the picture is at ${path(heavy.sha)}] ` +
-        `[picture 2: w.png, 50×1; it is 50×1 points large, and at most 40×40 are taken; the picture is at ${path(wide.sha)}] ` +
-        '[picture 3: l.png, 1×1; it can no longer be read; it could not be handed over]',
-      [],
-      3,
-    ],
-  )
+  golden(t, [given.prompt, given.pictures, given.notes.length], { [cwd]: '<cwd>' })
 })
 
 test('the oldest of very many are named by their path, and a picture without a mention goes along', async (t) => {
@@ -133,7 +121,7 @@ test('the oldest of very many are named by their path, and a picture without a m
     { prompt: 'go', files: [last], history: [], steered: [], cwd },
     { name: 'x', takes: undefined, blobs },
   )
-  assert.equal(blind.prompt, `go\n[a picture goes with this message; the picture is at ${path(last.sha)}]`)
+  golden(t, blind.prompt, { [cwd]: '<cwd>' })
 })
 
 test('text that is typed during a turn is handed over like a prompt', async (t) => {
@@ -149,7 +137,7 @@ test('text that is typed during a turn is handed over like a prompt', async (t) 
   assert.equal(told.text, `wait, [picture 1: a.png, 1×1; the picture is at ${path(ref.sha)}]`)
 })
 
-test('over ACP a picture is a block for an agent that says that it takes pictures, and a note for any other', async () => {
+test('over ACP a picture is a block for an agent that says that it takes pictures, and a note for any other', async (t) => {
   const blobs = memoryStore().blobs('pictures')
   const files = [await blobs.put(bodies[0], 'image/png')]
   for (const takesPictures of [true, false]) {
@@ -161,11 +149,6 @@ test('over ACP a picture is a block for an agent that says that it takes picture
     await agent.close()
     const [, ...blocks] = (await it.sent()).find(({ method }) => method === 'session/prompt').params.prompt
     const notes = events.flatMap((event) => (event.type === 'note' ? [event.text] : []))
-    assert.deepEqual(
-      { blocks, notes },
-      takesPictures
-        ? { blocks: [{ type: 'image', mimeType: 'image/png', data: bodies[0].toString('base64') }], notes: [] }
-        : { blocks: [], notes: ['sayer takes no pictures, and one could not be named by a path.'] },
-    )
+    golden(t, { blocks, notes })
   }
 })

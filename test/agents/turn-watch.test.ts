@@ -9,23 +9,9 @@ import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning } from '../base/alive.ts'
 import { failureIn, piped, running } from './pipe-rig.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
 
-const card: Question = {
-  about: 'silence',
-  text: 'sayer has said nothing for 5 s; none of its tools is running, and no file has changed.',
-  from: [],
-  agent: 'sayer',
-  options: [
-    { id: 'wait', label: 'Wait another 5 s', means: 'once' },
-    { id: 'stop', label: 'Stop the turn', means: 'no' },
-    { id: 'switch', label: 'End it and continue with the next agent' },
-  ],
-  escape: 'wait',
-}
-const silent: Failure = {
-  kind: 'timeout',
-  message: 'sayer was silent for 5 s and was ended; raise silenceSeconds if it needs longer',
-}
+const golden = goldenOf(import.meta.filename)
 
 /** A watch over an agent that says nothing by itself. */
 function watched(ask: Ask, attended = true, timeoutMs = 60_000) {
@@ -62,20 +48,20 @@ function slowly() {
   return { ask, asked, withdrawn, answer: (pick: string | undefined, at = -1) => answers.at(at)!(pick) }
 }
 
-test('a card asks about a silence: wait gives as much time again, switch ends the attempt, stop ends the turn', async () => {
+test('a card asks about a silence: wait gives as much time again, switch ends the attempt, stop ends the turn', async (t) => {
   const { ask, asked, answer } = slowly()
   const { clock, stopped } = watched(ask)
   await clock.turn(5_000)
-  assert.deepEqual(asked, [card])
+  golden(t, asked)
   await clock.turn(3_000)
   answer('wait')
   await clock.turn(4_999)
   assert.deepEqual([asked.length, stopped], [1, []])
   await clock.turn(1)
-  assert.deepEqual(asked, [card, card])
+  golden(t, asked)
   answer('switch')
   await settled()
-  assert.deepEqual(stopped, [[13_000, silent]])
+  golden(t, stopped)
   const other = slowly()
   const stopping = watched(other.ask)
   await stopping.clock.turn(5_000)
@@ -86,12 +72,12 @@ test('a card asks about a silence: wait gives as much time again, switch ends th
   ])
 })
 
-test('a silent agent is ended at once when nobody answers or nobody watches', async () => {
+test('a silent agent is ended at once when nobody answers or nobody watches', async (t) => {
   for (const attended of [true, false]) {
     let asked = 0
     const { clock, stopped } = watched((...question) => (asked++, nobody(...question)), attended)
     await clock.turn(5_000)
-    assert.deepEqual([stopped, asked], [[[5_000, silent]], attended ? 1 : 0])
+    golden(t, [stopped, asked])
   }
 })
 
@@ -117,12 +103,7 @@ test('the end of the agent withdraws the question about its silence', async () =
   assert.deepEqual([withdrawn, stopped, clock.asleep], [[true], [], 0])
 })
 
-const late: Failure = {
-  kind: 'timeout',
-  message: 'sayer took longer than 8 s and was ended; raise timeoutSeconds if it needs longer',
-}
-
-test('the time of a turn stands still while a card about a silence is open', async () => {
+test('the time of a turn stands still while a card about a silence is open', async (t) => {
   const { ask, withdrawn, answer } = slowly()
   const { clock, stopped } = watched(ask, true, 8_000)
   await clock.turn(3_600_000)
@@ -132,10 +113,10 @@ test('the time of a turn stands still while a card about a silence is open', asy
   await clock.turn(2_999)
   assert.deepEqual(stopped, [])
   await clock.turn(1)
-  assert.deepEqual(stopped, [[3_603_000, late]])
+  golden(t, stopped)
 })
 
-test("the time at an agent's cards counts neither as its time nor as its silence", async () => {
+test("the time at an agent's cards counts neither as its time nor as its silence", async (t) => {
   const { ask, answer } = slowly()
   const { clock, stopped, watch, over } = watched(ask, false, 8_000)
   const asked = (text: string) => watch.ask({ about: 'permission', text, from: [], options: [] }, over.signal)
@@ -152,10 +133,10 @@ test("the time at an agent's cards counts neither as its time nor as its silence
   await clock.turn(3_999)
   assert.deepEqual(stopped, [])
   await clock.turn(1)
-  assert.deepEqual(stopped, [[7_208_000, late]])
+  golden(t, stopped)
 })
 
-test('a silence begins anew with the answer', async () => {
+test('a silence begins anew with the answer', async (t) => {
   const { ask, answer } = slowly()
   const { clock, stopped, watch, over } = watched(ask, false)
   void watch.ask({ about: 'permission', text: 'Run it?', from: [], options: [] }, over.signal)
@@ -164,13 +145,13 @@ test('a silence begins anew with the answer', async () => {
   await clock.turn(4_999)
   assert.deepEqual(stopped, [])
   await clock.turn(1)
-  assert.deepEqual(stopped, [[19_999, silent]])
+  golden(t, stopped)
 })
 
 test(
   'a silent process: the person of the turn is asked, and its group is gone after a stop',
   { timeout: 20_000 },
-  async () => {
+  async (t) => {
     const clock = new HandClock()
     const asked: Question[] = []
     const ask: Ask = async (question) => (asked.push(question), [asked.length < 2 ? 'wait' : 'stop'])
@@ -181,11 +162,11 @@ test(
       kind: 'aborted',
       message: 'sayer was silent for 5 s and was stopped',
     })
-    assert.deepEqual([asked, await running()], [[card, card], []])
+    golden(t, [asked, await running()])
   },
 )
 
-test('setting the clock forward or back ends no turn early, and delays no timeout', async () => {
+test('setting the clock forward or back ends no turn early, and delays no timeout', async (t) => {
   const day = 86_400_000
   for (const jump of [day, -day]) {
     const { clock, over, stopped } = watched(nobody, false)
@@ -194,7 +175,7 @@ test('setting the clock forward or back ends no turn early, and delays no timeou
     await clock.turn(900)
     assert.deepEqual(stopped, [])
     await clock.turn(100)
-    assert.deepEqual(stopped, [[jump + 5_000, silent]])
+    golden(t, stopped)
     over.abort()
   }
 })

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addableFolder, AddedFolders, foldersWords, setFolders } from '../../src/app/added-folders.ts'
 import { seated } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 function ground(context: TestContext) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
@@ -29,26 +32,24 @@ test('a folder is added by its real path, however it is written', (t) => {
 
 test('a folder that would open too much, or nothing, is refused with the reason', (t) => {
   const { home, root, place } = ground(t)
-  const refused: [string, string][] = [
-    ['', 'name the folder to add, for example ../shared.'],
-    ['../none', `../none cannot be added: there is no folder ${join(home, 'code/none')}.`],
-    ['../file.txt', '../file.txt cannot be added: it is not a folder. Name the folder that it is in.'],
-    ['/', '/ cannot be added: it is the whole disk. Name the folder that you need.'],
-    ['~', '~ cannot be added: it is your home folder, with your keys and settings in it. Name a folder in it.'],
-    [
-      join(home, '..'),
-      `${join(home, '..')} cannot be added: your home folder is inside it. Name the folder that you need.`,
-    ],
-    ['~/.ssh', '~/.ssh cannot be added: keys and logins are kept there.'],
-    ['~/.ssh/keys', '~/.ssh/keys cannot be added: keys and logins are kept there.'],
-    ['../innocent', '../innocent cannot be added: keys and logins are kept there.'],
-    ['~/.termaite/projects', '~/.termaite/projects cannot be added: termaite keeps its own files there.'],
-    ['/etc', '/etc cannot be added: the system and other programs keep their files there. Name a folder of your own.'],
-    ['.', '. cannot be added: it is the project itself.'],
-    ['src', 'src cannot be added: it is inside the project already.'],
-    ['..', `.. cannot be added: the project is inside it. To work in all of it: termaite --cwd ${join(home, 'code')}.`],
+  const refused: string[] = [
+    '',
+    '../none',
+    '../file.txt',
+    '/',
+    '~',
+    join(home, '..'),
+    '~/.ssh',
+    '~/.ssh/keys',
+    '../innocent',
+    '~/.termaite/projects',
+    '/etc',
+    '.',
+    'src',
+    '..',
   ]
-  for (const [named, message] of refused) assert.throws(() => addableFolder(named, root, place), { message }, named)
+  for (const named of refused)
+    golden.throws(t, () => addableFolder(named, root, place), { [home]: '<home>', [join(home, '..')]: '<above>' })
 })
 
 test('a folder that is replaced by a link later counts no more', (t) => {
@@ -71,14 +72,7 @@ test('a bad folder in the settings only brings a warning, and the AGENTS.md of a
     folders: [shared],
     warnings: [`../none cannot be added: there is no folder ${join(home, 'code/none')}.`],
   })
-  assert.equal(
-    foldersWords([shared, join(home, 'notes')]),
-    [
-      'Besides the project you may read and change files in these folders, by their absolute paths:',
-      `- ${shared} (read its AGENTS.md before you work there)`,
-      `- ${join(home, 'notes')}`,
-    ].join('\n'),
-  )
+  golden(t, foldersWords([shared, join(home, 'notes')]), { [home]: '<home>' })
 })
 
 test('/add-dir asks, lists, remembers for the project, and takes back', async (t) => {
@@ -86,40 +80,22 @@ test('/add-dir asks, lists, remembers for the project, and takes back', async (t
   const shared = join(seat.folder, 'shared')
   mkdirSync(shared)
   const typed = async (line: string) => (await seat.type(line)).at(-1)
-  assert.deepEqual(await typed('/add-dir'), [
-    'note',
-    'Agents use only the project. To open a further folder to them: /add-dir <folder>',
-  ])
+  golden(t, await typed('/add-dir'))
   assert.deepEqual(await typed('/add-dir ../shared'), ['note', 'Nothing was changed.'], 'nobody said yes')
-  assert.deepEqual(
+  golden(
+    t,
     seat.asked.map(({ text, options }) => [text, options.map(({ id, means }) => [id, means])]),
-    [
-      [
-        'Let agents read and change the files in this folder, as far as they may in the project?',
-        [
-          ['run', 'once'],
-          ['always', 'always'],
-          ['no', 'no'],
-        ],
-      ],
-    ],
   )
   seat.answers.push(['always'])
-  assert.deepEqual(await typed('/add-dir ../shared'), [
-    'note',
-    `Agents may use ${shared} from the next turn on. To take it back: /add-dir remove ${shared}`,
-  ])
+  golden(t, await typed('/add-dir ../shared'), { [seat.folder]: '<seat>' })
   assert.deepEqual((await seat.app.project.doc.read()).folders, [shared])
-  assert.deepEqual(await typed('/add-dir'), ['text', `Agents may use these folders like the project:\n- ${shared}`])
+  golden(t, await typed('/add-dir'), { [seat.folder]: '<seat>' })
   assert.match((await typed('/context'))![1], new RegExp(`Added folders: ${shared}$`))
   await seat.open()
   assert.deepEqual(seat.app.native.folders.now, [shared], 'the next start knows it')
-  assert.deepEqual(await typed('/add-dir remove ../shared'), [
-    'note',
-    `${shared} is closed to agents again. A command or server that still runs keeps it until it ends.`,
-  ])
+  golden(t, await typed('/add-dir remove ../shared'), { [seat.folder]: '<seat>' })
   assert.deepEqual([seat.app.native.folders.now, (await seat.app.project.doc.read()).folders], [[], []])
-  assert.deepEqual(await typed('/add-dir remove x'), ['error', 'no folder was added, so there is none to remove.'])
+  golden(t, await typed('/add-dir remove x'))
   assert.deepEqual(await seat.complete('add-dir', '../sh'), ['../shared/'])
   assert.deepEqual(await seat.complete('add-dir', `${seat.folder}/sh`), [`${shared}/`])
 })

@@ -22,6 +22,9 @@ import { alive, labelled } from '../base/alive.ts'
 import { agentContract, eventsOf, turnOf } from '../contract/agent.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const skip = noSandbox
 const limits = { window: 1000, timeoutMs: 60_000, silenceMs: 30_000 }
@@ -186,12 +189,10 @@ test(
     const agent = command(keeper, { profile: 'codex' })
     const events = await it.say(agent, 'read', { advises: true, profile: 'codex' })
     assert.equal(answerIn(events), 'model = "x"\n[mcp_servers.planted]')
-    const link = join(it.home, '.codex/sessions/2026/two.jsonl')
-    assert.deepEqual(
+    golden(
+      context,
       events.flatMap((event) => (event.type === 'note' ? [event.text] : [])),
-      [
-        `${link} was removed: it is a link that a sandboxed run made, and a later run would follow it out of its folder`,
-      ],
+      { [it.folder]: '<it>' },
     )
     const auth = JSON.stringify({ OPENAI_API_KEY: 'mine', tokens: 'new', other: 1, last_refresh: 2 }, undefined, 2)
     assert.deepEqual(it.files(), {
@@ -215,7 +216,7 @@ test('an agent that needs a wall does not run where there is none', async (conte
   const it = machine(context)
   Object.assign(it.env, { PATH: join(it.folder, 'nothing') })
   const words = answerIn(await it.say(command('echo ran', { wall: true }), 'read'))
-  assert.match(words ?? '', /^sayer has "wall": true in the settings, but this machine has no sandbox: /)
+  golden(context, words ?? '')
 })
 
 for (const kind of ['pty', 'tmux'] as const)

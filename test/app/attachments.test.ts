@@ -13,6 +13,9 @@ import { linkedPicture } from '../../src/core/talk/pictures.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { png } from '../picture-bodies.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A git project in a folder of its own, with these files; the prompt is typed in `cwd`. */
 function project(context: TestContext, files: Record<string, string | Buffer>) {
@@ -59,11 +62,8 @@ test('a file, a part of it and a folder are read from the working folder', async
 test('an @ reference that does not resolve stays as it is; only a plain path brings a warning', async (t) => {
   const { typed } = project(t, { 'a.ts': 'A', 'v1.2': 'version' })
   const prompt = 'ask @alice at me@a.ts about @scope/package, @gone.ts and @gone/: `@a.ts`'
-  assert.deepEqual(await typed(prompt), {
-    prompt,
-    warnings: ['@gone.ts: there is no such file', '@gone/: there is no such file'],
-  })
-  assert.deepEqual(await typed('@a.ts/'), { prompt: '@a.ts/', warnings: ['@a.ts/: there is no such file'] })
+  golden(t, await typed(prompt))
+  golden(t, await typed('@a.ts/'))
   assert.equal((await typed('since @v1.2.')).prompt, `since v1.2.\n\n${file('v1.2', 'version')}`)
 })
 
@@ -78,11 +78,7 @@ test('outside the project only paths are attached that the person names whole', 
   const { folder, root, typed } = project(t, { 'a.ts': 'A' })
   writeFileSync(join(folder, 'letter'), 'S')
   symlinkSync(join(folder, 'letter'), join(root, 'link'))
-  const outside = `it is a link that leads out of the project; write @${folder}/letter to attach it all the same`
-  assert.deepEqual(await typed('@link and @../letter'), {
-    prompt: '@link and @../letter',
-    warnings: [`@link: ${outside}`, `@../letter: ${outside}`],
-  })
+  golden(t, await typed('@link and @../letter'), { [folder]: '<folder>' })
   assert.deepEqual(await typed(`@${folder}/letter and @~/letter`), {
     prompt: `${folder}/letter and ${folder}/letter\n\n${file(`${folder}/letter`, 'S')}`,
     warnings: [],
@@ -113,13 +109,7 @@ test('a picture goes beside the words, once, and is mentioned in its place; a wa
     (await typed('@"a [b].png" before @shot.png')).prompt,
     '[picture 1: a (b).png, 2×3] before [picture 2: shot.png, 64×48]',
   )
-  assert.deepEqual(await typed('@huge.png @cut.png'), {
-    prompt: '@huge.png @cut.png',
-    warnings: [
-      '@huge.png: a picture of 20.0 MB is too large; scale it below 20.0 MB',
-      '@cut.png: the picture cannot be sent: it is damaged: its end is missing',
-    ],
-  })
+  golden(t, await typed('@huge.png @cut.png'))
 })
 
 test('a picture that the text carries goes with it, numbered with those that it names', async (t) => {
@@ -165,34 +155,16 @@ test('pasted paths become pictures where they name some; everything else stays a
   })
   for (const path of ['text.png', 'pipe.png', 'gone.png', 'in', '.'])
     assert.equal(await paste([join(root, path)]), undefined)
-  assert.deepEqual(await paste([join(root, 'cut.png')]), {
-    texts: [join(root, 'cut.png')],
-    problems: [`${join(root, 'cut.png')}: the picture cannot be sent: it is damaged: its end is missing.`],
-  })
-  assert.deepEqual(await paste([join(root, 'vast.png')]), {
-    texts: [join(root, 'vast.png')],
-    problems: [`${join(root, 'vast.png')}: a picture of 500.0 MB is too large; scale it below 20.0 MB.`],
-  })
-  assert.deepEqual(await paste([join(folder, 'id_rsa')]), {
-    texts: [join(folder, 'id_rsa')],
-    problems: [`~/id_rsa may hold keys. Write @${join(folder, 'id_rsa')} to attach it after a question.`],
-  })
+  golden(t, await paste([join(root, 'cut.png')]), { [folder]: '<folder>' })
+  golden(t, await paste([join(root, 'vast.png')]), { [folder]: '<folder>' })
+  golden(t, await paste([join(folder, 'id_rsa')]), { [folder]: '<folder>' })
 })
 
 test('files that are binary, special or unreadable each have a warning', async (t) => {
   const { root, typed } = project(t, { 'a.bin': Buffer.from([80, 0, 75]), 'shut/a.ts': 'A' })
   execFileSync('mkfifo', [join(root, 'pipe')])
-  const special = 'a pipe, a socket or a device cannot be attached'
   const prompt = '@a.bin @pipe @/dev/zero @shut:3'
-  assert.deepEqual(await typed(prompt), {
-    prompt,
-    warnings: [
-      '@a.bin: the file is not text',
-      `@pipe: ${special}`,
-      `@/dev/zero: ${special}`,
-      '@shut:3: a folder has no lines',
-    ],
-  })
+  golden(t, await typed(prompt))
 })
 
 test(
@@ -214,10 +186,10 @@ test('a long file is cut between characters, and so are all files together', asy
   assert.deepEqual(cut.warnings, ['@long.md: only its first 256 KB of 513 KB are attached'])
   assert.equal(cut.prompt, `long.md\n\n${file('long.md', `x${'ä'.repeat(mostBytes.file / 2 - 1)}`)}`)
   const lines = await typed('@lines.md:2-3')
-  assert.deepEqual(lines.warnings, ['@lines.md:2-3: only the first 256 KB of these lines are attached'])
+  golden(t, lines.warnings)
   assert.equal(lines.prompt, `lines.md:2\n\n${file('lines.md', 'ä'.repeat(mostBytes.file / 2), '2-2')}`)
   const all = await typed('@0.md @1.md @2.md @3.md @short.md @0.md')
-  assert.deepEqual(all.warnings, ['@short.md: 1 MB are attached already, so this file was left out'])
+  golden(t, all.warnings)
   assert.match(all.prompt, /^0\.md 1\.md 2\.md 3\.md @short\.md 0\.md\n\n/)
 })
 
@@ -240,15 +212,7 @@ test('a file that may hold keys is attached only after a yes, under any name tha
   mkdirSync(join(folder, '.ssh'))
   writeFileSync(join(folder, '.ssh', 'config'), 'Host x')
   const prompt = 'see @.env @notes.txt @~/.ssh/config @.env.example @a.ts'
-  const kept = 'it may hold keys, and was not attached without your yes. Paste the parts that the agent needs instead'
-  assert.deepEqual(await typed(prompt), {
-    prompt: [
-      `see @.env @notes.txt @~/.ssh/config .env.example a.ts`,
-      file('.env.example', 'TOKEN='),
-      file('a.ts', 'A'),
-    ].join('\n\n'),
-    warnings: ['@.env', '@notes.txt', '@~/.ssh/config'].map((path) => `${path}: ${kept}`),
-  })
+  golden(t, await typed(prompt))
   const asked: string[] = []
   const ask: Ask = async ({ text }) => {
     asked.push(text)
@@ -258,15 +222,11 @@ test('a file that may hold keys is attached only after a yes, under any name tha
     prompt: `.env .env\n\n${file('.env', 'TOKEN=1')}`,
     warnings: [],
   })
-  assert.deepEqual(await typed('@notes.txt', '.', ask), { prompt: '@notes.txt', warnings: [`@notes.txt: ${kept}`] })
+  golden(t, await typed('@notes.txt', '.', ask))
   // A yes is for the file, whatever name leads to it.
   assert.deepEqual(await typed('@.env @notes.txt', '.', ask), {
     prompt: `.env notes.txt\n\n${file('.env', 'TOKEN=1')}\n\n${file('notes.txt', 'TOKEN=1')}`,
     warnings: [],
   })
-  assert.deepEqual(asked, [
-    '.env may hold keys. Attach it, so that the agent and its vendor see it?',
-    'notes.txt may hold keys. Attach it, so that the agent and its vendor see it?',
-    '.env may hold keys. Attach it, so that the agent and its vendor see it?',
-  ])
+  golden(t, asked)
 })

@@ -8,6 +8,9 @@ import { defined } from '../../src/base/defined.ts'
 import { findFileCommands } from '../../src/app/commands/command-files.ts'
 import { fileReferences } from '../../src/core/talk/file-references.ts'
 import { groundOf } from '../agents/native/ground.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const piecesOf = (body: string, format?: CommandFormat) => new CommandText(body, format).pieces
 
@@ -179,10 +182,7 @@ test('the format of a command is that of the CLI whose folder it lies in, also t
       { name: 'own', body: 'own $1' },
     ],
   )
-  assert.deepEqual(warnings, [
-    '.gemini/commands/broken.toml is not used: it is not TOML (line 1).',
-    '.gemini/commands/none.toml is not used: it has no prompt.',
-  ])
+  golden(t, warnings)
 })
 
 test('an @ in the output of a command line attaches no file', () => {
@@ -194,7 +194,7 @@ test('an @ in the output of a command line attaches no file', () => {
 })
 
 test('commands in files: their owner, their text, and that none replaces one of termaite’s own', (t) => {
-  const { at, ground } = groundOf(t, {
+  const { ground } = groundOf(t, {
     'repo/.termaite/commands/ship.md': 'Ship it.',
     'repo/.claude/commands/ship.md': 'Another.',
     'repo/.claude/commands/git/commit.md':
@@ -203,38 +203,7 @@ test('commands in files: their owner, their text, and that none replaces one of 
     'home/commands/ship.md': 'Mine.',
     'home/commands/own.md': 'Own.',
   })
-  assert.deepEqual(findFileCommands(ground, ['undo']), {
-    commands: [
-      {
-        name: 'git:commit',
-        description: 'Commits.',
-        hint: '[message] [how]',
-        tools: ['Bash(git add:*)', 'Bash(git commit:*)'],
-        model: 'haiku',
-        body: 'Commit $ARGUMENTS',
-        format: 'indexed',
-        place: '.claude/commands/git/commit.md',
-        from: 'project',
-        unknown: ['context'],
-      },
-      { name: 'own', description: 'Own.', body: 'Own.', place: at('home/commands/own.md'), from: 'user' },
-      {
-        name: 'project:undo',
-        description: 'Undo it.',
-        body: 'Undo \u001b[31mit\u001b[0m.',
-        format: 'greedy',
-        place: '.opencode/commands/undo.md',
-        from: 'project',
-      },
-      { name: 'ship', description: 'Ship it.', body: 'Ship it.', place: '.termaite/commands/ship.md', from: 'project' },
-    ],
-    warnings: [
-      '.opencode/commands/undo.md is /project:undo, because /undo is a command of termaite.',
-      '.claude/commands/ship.md is not used: .termaite/commands/ship.md has the same name and comes first.',
-      `${at('home/commands/ship.md')} is not used: .termaite/commands/ship.md has the same name and comes first.`,
-    ],
-    unused: [],
-  })
+  golden(t, findFileCommands(ground, ['undo']), { [ground.home]: '<home>' })
   const untrusted = findFileCommands({ ...ground, trusted: false }, ['undo'])
   assert.deepEqual(
     [untrusted.commands.map(({ name }) => name), untrusted.unused],

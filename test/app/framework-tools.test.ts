@@ -11,6 +11,9 @@ import { closeNative } from '../../src/app/native/native-parts.ts'
 import { frameworkTools } from '../../src/app/thinking/framework-tools.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { seated } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 async function used(turn: Turn, hands: ReturnType<typeof frameworkTools>, tool: string, input: unknown) {
   const events: Event[] = []
@@ -103,7 +106,7 @@ test(
     assert.match(await run('npm test --silent', 'ask'), /EROFS/)
     assert.match(await run('eval "$(cat sly.sh)"', 'edit'), /Read-only file system/)
     assert.deepEqual([existsSync(at('built')), existsSync(at('sly')), asked], [false, false, []])
-    assert.match(await run('touch made.txt', 'edit'), /nobody was there to say yes/)
+    golden(t, await run('touch made.txt', 'edit'), { [at('.')]: '<folder>' })
     await closeNative(app.native)
   },
 )
@@ -142,9 +145,9 @@ test(
     assert.equal(await sees(false), 'false')
     assert.deepEqual(asked, [])
     assert.equal(await sees(true, ['once']), 'true')
-    assert.match(await sees(true), /nobody was there to say yes/)
+    golden(t, await sees(true))
     assert.deepEqual(asked.length, 2)
-    assert.match(asked[0]!, /it looks at the machine itself, so it runs outside the sandbox/)
+    golden(t, asked[0]!)
     await closeNative(app.native)
   },
 )

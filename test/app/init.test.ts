@@ -15,6 +15,9 @@ import { realClock } from '../../src/base/clock.ts'
 import { quotedWord } from '../../src/base/shell-word.ts'
 import { until } from '../until.ts'
 import { seated, type Seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const document = '# AGENTS.md\n\n## What this project does\nIt is a test.\n'
 
@@ -55,29 +58,8 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
   ])
     assert.ok(asked.includes(words), words)
   assert.ok(!asked.includes('comprehensive summary'), 'nobody is told to close with a summary')
-  assert.deepEqual(seat.asked, [
-    {
-      about: 'permission',
-      agent: 'termaite',
-      text: 'amber wrote an AGENTS.md. Keep it?',
-      from: [],
-      shows: [{ type: 'diff', path: 'AGENTS.md', after: document }],
-      options: [
-        { id: 'write', label: 'Yes, write it', means: 'once' },
-        { id: 'leave', label: 'No, leave the project as it is', means: 'no' },
-      ],
-    },
-  ])
-  assert.deepEqual(await kept(seat), [
-    ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
-    ['usage', 'amber'],
-    ['words', 'amber', document.trimEnd()],
-    ['question', 'termaite'],
-    ['answer', 'user'],
-    ['reply', 'amber', document],
-    ['note', 'termaite', `${file(seat)} was written`],
-    ['end', 'termaite'],
-  ])
+  golden(t, seat.asked)
+  golden(t, await kept(seat), { [seat.folder]: '<seat>' })
   seat.answers.push(['undo'])
   await seat.type('/undo')
   assert.equal(existsSync(file(seat)), false, 'and it can be taken back')
@@ -100,7 +82,7 @@ test('an AGENTS.md that is there is shown beside the new one, and kept as a copy
     [document, 'old\n', 0o640],
   )
   assert.deepEqual(seat.asked[0]?.shows, [{ type: 'diff', path: 'AGENTS.md', before: 'old\n', after: document }])
-  assert.deepEqual(seat.said.at(-1), ['note', `${file(seat)} was written; the previous version is in ${backup}`])
+  golden(t, seat.said.at(-1), { [seat.folder]: '<seat>' })
 })
 
 test('without a yes nothing is written, and without a change no question is asked', async (t) => {
@@ -108,7 +90,7 @@ test('without a yes nothing is written, and without a change no question is aske
   assert.deepEqual((await seat.type('/init')).at(-1), ['note', 'Nothing was written.'])
   assert.equal(existsSync(file(seat)), false)
   writeFileSync(file(seat), document)
-  assert.deepEqual((await seat.type('/init')).at(-1), ['note', 'AGENTS.md is already up to date; nothing was changed.'])
+  golden(t, (await seat.type('/init')).at(-1))
   assert.equal(seat.asked.length, 1)
 })
 
@@ -127,10 +109,7 @@ for (const [what, answer] of Object.entries({
 for (const answer of ['I have created the file.', '# AGENTS.md was written, as you asked.', '## How to run\nmake'])
   test(`an answer that is no AGENTS.md is refused and told: ${answer.slice(0, 20)}`, async (t) => {
     const seat = await seated(t, told({ amber: answers(answer) }))
-    assert.deepEqual((await seat.type('/init')).at(-1), [
-      'error',
-      `amber did not answer with an AGENTS.md, so nothing was written. It said: ${answer.replaceAll('\n', ' ')}`,
-    ])
+    golden(t, (await seat.type('/init')).at(-1))
     assert.deepEqual([seat.asked, existsSync(file(seat))], [[], false])
   })
 
@@ -150,10 +129,7 @@ test('a file that was changed while the card was open is not overwritten', async
     seat.answers.push(['write'])
     return ask(...question)
   }
-  assert.deepEqual((await seat.type('/init')).at(-1), [
-    'error',
-    'AGENTS.md was changed meanwhile, so nothing was written; try again',
-  ])
+  golden(t, (await seat.type('/init')).at(-1))
   assert.equal(readFileSync(file(seat), 'utf8'), 'mine\n')
 })
 
@@ -170,10 +146,7 @@ test('a link inside the project is followed, and one that leads out of it is ref
   writeFileSync(join(outside.folder, '.bashrc'), 'mine\n')
   symlinkSync('../.bashrc', file(outside))
   outside.answers.push(['write'])
-  assert.deepEqual((await outside.type('/init')).at(-1), [
-    'error',
-    `AGENTS.md was not written: AGENTS.md is a link to ${join(outside.folder, '.bashrc')}, which is outside this project`,
-  ])
+  golden(t, (await outside.type('/init')).at(-1), { [outside.folder]: '<outside>' })
   assert.deepEqual(
     [readFileSync(join(outside.folder, '.bashrc'), 'utf8'), existsSync(join(outside.folder, 'asked'))],
     ['mine\n', false],

@@ -20,6 +20,9 @@ import { carryOut, planInstall, planRemoval, wiredClients } from '../../src/app/
 import { clients } from '../../src/app/mcp/clients.ts'
 import { readConfig, refuseUnwritable } from '../../src/mcp-config/config-file.ts'
 import { ownStart } from '../../src/app/mcp/own-start.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const start = { command: 'termaite', args: ['mcp', 'serve'] }
 
@@ -100,9 +103,7 @@ test('a file that is written between the question and the answer is not overwrit
   const { path, client, read } = homeOf(context)
   const change = planInstall(client, read(), start)!
   writeFileSync(path, '{"new": true}')
-  assert.throws(() => carryOut(change), {
-    message: 'was changed meanwhile; nothing was written, run the command again',
-  })
+  golden.throws(context, () => carryOut(change))
   assert.equal(readFileSync(path, 'utf8'), '{"new": true}')
 })
 
@@ -121,7 +122,7 @@ test('a link inside the home is followed and stays a link; one that leads out of
   assert.throws(read, { message: `is a link to ${elsewhere}, outside of your home; edit it there` })
   rmSync(path)
   symlinkSync(join(home, 'gone'), path)
-  assert.throws(read, { message: 'is a link to a file that does not exist' })
+  golden.throws(context, read)
 })
 
 test('a file that is read-only, no text, no file, or of a program that never ran is refused', (context) => {

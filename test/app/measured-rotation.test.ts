@@ -11,6 +11,9 @@ import { runTurn } from '../../src/app/turn.ts'
 import { DeskStatus } from '../../src/desk/desk-status.ts'
 import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { plain, seated } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const names = ['amber', 'blue', 'coral']
 const settings = {
@@ -112,10 +115,7 @@ test('the kind of a request counts where its words say it, on the screen while i
   await past(seat, 'coral', 0, 12, 'sequential')
   const debug = 'find out why the build fails'
   assert.deepEqual([await nextIn(seat.app), await nextIn(seat.app, debug)], ['blue', 'amber'])
-  assert.deepEqual(await taken(seat, debug), {
-    by: 'amber',
-    notes: ['amber goes first: each of its 12 judged answers to such requests was good.'],
-  })
+  golden(t, await taken(seat, debug))
 })
 
 test('a word of the person changes who is next, with the same draw; a draw of another process stays', async (t) => {
@@ -141,8 +141,5 @@ test('when the results cannot be read, the agents are asked in the configured or
   seat.app = { ...seat.app, place: { ...seat.app.place, home: join(seat.home, 'settings.json') } }
   const { by, notes } = await taken(seat, 'x')
   assert.equal(by, 'amber')
-  assert.match(
-    notes[0]!,
-    /^The agents are asked in the configured order: the results of earlier turns could not be read: /,
-  )
+  golden(t, notes[0]!, { [seat.folder]: '<seat>' })
 })

@@ -14,6 +14,9 @@ import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { runHooks } from '../../src/safety/hooks/hook-run.ts'
 import { openBorder } from '../../src/safety/border.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const partsOn = (store: Store) =>
   ({
@@ -63,7 +66,7 @@ test('a call is in the audit while it runs, and its end when it is over', async 
   assert.deepEqual(await recorded(parts), [begin, { seq: 2, type: 'execution', ...act, ok: false, begin: 1 }])
 })
 
-test('a call that cannot be recorded does not run; one that only reads goes on, and the turn says so', async () => {
+test('a call that cannot be recorded does not run; one that only reads goes on, and the turn says so', async (t) => {
   const full = 'cannot write audit.jsonl: the disk is full; free some space and try again'
   const store = memoryStore()
   const failing: Store = {
@@ -74,13 +77,10 @@ test('a call that cannot be recorded does not run; one that only reads goes on, 
   let ran = 0
   const run = async () => `ran ${++ran}`
   const parts = partsOn(failing)
-  assert.deepEqual(await performed(toolOf('run', run), parts), {
-    ok: false,
-    text: `acts failed: it did not run, because the audit cannot record it: ${full}.`,
-  })
+  golden(t, await performed(toolOf('run', run), parts))
   assert.deepEqual(await performed(toolOf('write', run), parts).then(({ ok }) => [ok, ran]), [false, 0])
   assert.deepEqual(await performed(toolOf('read', run), parts), { ok: true, text: 'ran 1' })
-  assert.deepEqual(await auditTrouble(parts), [`the audit could not record what was done: ${full}`])
+  golden(t, await auditTrouble(parts))
 })
 
 test('a hook is in the audit before it runs and after it, also one that forbids', async () => {

@@ -21,6 +21,9 @@ import { ScratchRooms } from '../../src/app/native/native-scratch.ts'
 import { agentShell } from '../../src/app/native/native-sandbox.ts'
 import { sandboxWords, wallPrompt } from '../../src/app/native/wall-words.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
 writeFileSync(join(root, 'package.json'), '{"scripts":{"test":"node --test"}}')
@@ -306,72 +309,34 @@ function scripted(how: Held, printed: string, picks: string[] | undefined) {
   return { run, asked, parts }
 }
 
-test('a refusal is said to both, asked about once, and run outside after a yes', async () => {
+test('a refusal is said to both, asked about once, and run outside after a yes', async (t) => {
   const command = 'make install'
-  const refused = 'The sandbox refused to write /opt/x: commands may write only in the project'
   const printed = "install: cannot create '/opt/x': Read-only file system"
   const { run, asked, parts } = scripted({}, printed, ['once'])
-  assert.deepEqual(await run(command), {
-    text: `fine\n[${refused}. The person let it run again, outside the sandbox.]`,
-    data: { exit: 0 },
-  })
-  assert.deepEqual(asked, [
-    {
-      about: 'permission',
-      text: `bash: ${refused}. Outside the sandbox it can use your files, your keys and the network.`,
-      from: [],
-      shows: [{ type: 'command', command, cwd: root }],
-      options: [
-        { id: 'once', label: 'Yes, run it once outside the sandbox', means: 'once' },
-        {
-          id: 'always',
-          label: 'Yes, always run it outside the sandbox in this project',
-          grants: 'bash(make install)',
-          means: 'always',
-        },
-        { id: 'no', label: 'No', means: 'no' },
-      ],
-    },
-  ])
-  assert.deepEqual(parts.state.notes, [`${refused}: make install`])
+  golden(t, await run(command))
+  golden(t, asked, { [parts.root]: '<parts>' })
+  golden(t, parts.state.notes)
   // The second refusal of the same command is not asked about.
-  assert.match(
-    (await run(command)).text,
-    /Read-only file system\n\[.*\. Go on without it, or say in your answer what you need\.\]$/,
-  )
+  golden(t, (await run(command)).text)
   assert.equal(asked.length, 1)
 })
 
-test('"always" is kept for the project, a no and an empty room are told to the model', async () => {
+test('"always" is kept for the project, a no and an empty room are told to the model', async (t) => {
   const printed = "touch: cannot touch '/etc/x': Read-only file system"
   const always = scripted({}, printed, ['always'])
   assert.match((await always.run('make x')).text, /^fine\n/)
   assert.deepEqual((await always.parts.project.read()).outside, ['bash(make x)'])
-  assert.equal(
-    (await always.run('make x')).text,
-    'fine\n[It ran outside the sandbox: a rule of yours lets it run outside.]',
-  )
+  golden(t, (await always.run('make x')).text)
   const ends = async (how: Held, picks: string[] | undefined) => {
     const { run, asked } = scripted(how, printed, picks)
     return [(await run('make x')).text.split('only in the project')[1], asked.length]
   }
-  assert.deepEqual(
-    [
-      await ends({}, ['no']),
-      await ends({}, undefined),
-      await ends({ leash: 'read' }, ['once']),
-      await ends({ network: 'none' }, ['once']),
-    ],
-    [
-      ['. The person did not let it run outside the sandbox. Go on without it.]', 1],
-      [
-        '. Nobody was there to let it run outside the sandbox. Go on without it, or say in your answer what you need.]',
-        1,
-      ],
-      ['. Go on without it, or say in your answer what you need.]', 0],
-      ['. Go on without it, or say in your answer what you need.]', 0],
-    ],
-  )
+  golden(t, [
+    await ends({}, ['no']),
+    await ends({}, undefined),
+    await ends({ leash: 'read' }, ['once']),
+    await ends({ network: 'none' }, ['once']),
+  ])
 })
 
 test('a failure that is not the sandbox’s is left alone, and so is a command that ended well', async () => {
@@ -394,57 +359,35 @@ test('a failure that is not the sandbox’s is left alone, and so is a command t
   })
 })
 
-test('a missing sandbox is reported once in a project, and on request', async () => {
+test('a missing sandbox is reported once in a project, and on request', async (t) => {
   const { parts, seat, walls, call } = held({}, without)
   assert.deepEqual(await walls.shell('ls', call()), { argv: ['bash', '-c', 'ls'] })
   await walls.shell('ls', call())
-  const words = 'Commands run without a sandbox: it rains. Only the permission rules restrict them.'
-  assert.deepEqual(parts.state.notes, [words])
-  assert.equal(await sandboxWords(seat.settings, without, 'edit'), words)
+  golden(t, parts.state.notes)
+  golden(t, await sandboxWords(seat.settings, without, 'edit'))
 })
 
-test('the person is told what holds the commands of each leash', async () => {
+test('the person is told what holds the commands of each leash', async (t) => {
   const { settings } = held({}).seat
   const say = (leash: Leash, wall = system) => sandboxWords(settings, wall, leash)
-  const edit =
-    'Commands run in a sandbox: the project is writable, the rest only readable, keys are hidden, and the network is open where a rule or your yes allows it.'
-  assert.deepEqual(
-    {
-      read: await say('read'),
-      ask: await say('ask'),
-      edit: await say('edit'),
-      all: await say('all'),
-      'read without': await say('read', without),
-      closed: await sandboxWords({ ...settings, sandbox: { enabled: true, network: 'none' } }, system, 'all'),
-    },
-    {
-      read: 'Commands run in a sandbox that lets them write nothing; keys are hidden, and the network is open where a rule allows it.',
-      ask: edit,
-      edit: `${edit} Commands inside the sandbox run without a question; termaite asks before one runs outside.`,
-      all: 'Commands run without a sandbox: the leash is all.',
-      'read without':
-        'Commands run without a sandbox: it rains. Only the permission rules restrict them. On the leash read, a command runs only if the rules understand all of it.',
-      closed: edit.replace('open where a rule or your yes allows it', 'closed'),
-    },
-  )
+  golden(t, {
+    read: await say('read'),
+    ask: await say('ask'),
+    edit: await say('edit'),
+    all: await say('all'),
+    'read without': await say('read', without),
+    closed: await sandboxWords({ ...settings, sandbox: { enabled: true, network: 'none' } }, system, 'all'),
+  })
 })
 
-test('the model is told about the sandbox in a sentence', () => {
-  assert.equal(wallPrompt('all', undefined), 'Commands run without a sandbox.')
-  assert.equal(
-    wallPrompt('edit', { network: 'asked' }),
-    'Commands run in a sandbox: they can write only to the project and /tmp (emptied after the turn), and have no keys and no network unless the user allows it.',
-  )
-  assert.equal(
-    wallPrompt('read', { network: 'closed' }),
-    'Commands run in a sandbox: they can write only to /tmp (emptied after the turn), and have no keys and no network.',
-  )
+test('the model is told about the sandbox in a sentence', (t) => {
+  golden(t, wallPrompt('all', undefined))
+  golden(t, wallPrompt('edit', { network: 'asked' }))
+  golden(t, wallPrompt('read', { network: 'closed' }))
 })
 
-test('a wall that cannot be built after the policy counted on it lets nothing run', async () => {
+test('a wall that cannot be built after the policy counted on it lets nothing run', async (t) => {
   const broken: Wall = { none: async () => undefined, wrap: async () => ({ none: 'no memory' }) }
   const { walls, call } = held({}, broken)
-  await assert.rejects(walls.shell('ls', call()), {
-    message: 'the sandbox could not be started (no memory), so nothing was run.',
-  })
+  await golden.rejects(t, walls.shell('ls', call()))
 })

@@ -12,6 +12,9 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { desktopBytes, openNotify } from '../../src/app/notify.ts'
 import { faultWords, faultsIn } from '../../src/core/work/shape.ts'
 import { listForm } from '../../src/settings/settings-schema.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const notice = { event: 'asking', agent: 'claude', workspace: '/w', text: 'May I; \u001b[31mrun\u0007 it?' } as const
 
@@ -65,17 +68,17 @@ test('ntfy gets the words, the title and its token; a failure is reported once a
   const title = `=?UTF-8?B?${Buffer.from('claude asks something').toString('base64')}?=`
   const one = { url: '/mine', title, tags: 'asking', priority: 'high', authorization: 'Bearer tk_x', body: 'May I?' }
   assert.deepEqual(asked, [one, one, one])
-  assert.deepEqual(warned, ['notify: the command failed: no', 'notify: ntfy failed: the server answered with HTTP 500'])
+  golden(t, warned)
 })
 
-test('a value that is no notifier is refused in the words of the settings', () => {
+test('a value that is no notifier is refused in the words of the settings', (t) => {
   const words = (notify: unknown) => {
     const [fault] = faultsIn(listForm, { notify })
     return fault && faultWords(fault)
   }
   assert.equal(words(['desktop', { ntfy: 'https://ntfy.sh/x' }, { command: 'x', on: ['done'] }]), undefined)
   assert.equal(words(['desktp']), 'found "desktp"; did you mean "desktop"?')
-  assert.equal(words([{}]), 'found {}, allowed: one of "desktop", "bell" or an object with either "ntfy" or "command"')
+  golden(t, words([{}]))
   assert.match(words([{ ntfy: 'mine' }])!, /allowed: the http\(s\) address of a topic/)
   assert.match(words([{ command: 'x', on: ['askin'] }])!, /did you mean "asking"/)
 })

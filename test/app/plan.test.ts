@@ -21,6 +21,9 @@ import { eventsOf, turnOf } from '../contract/agent.ts'
 import { modelServer } from '../real/model-server.ts'
 import { folderOf } from '../desk/desk.ts'
 import { plain, seated } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Call = { tool: string; input: unknown }
 
@@ -152,19 +155,14 @@ const native = { name: 'native', kind: 'native', contextWindowTokens: 200_000 }
 
 test('/plan and /mode say whose turns these are; where there is no agent of our own, that is said', async (t) => {
   const none = await seated(t, plain({ amber: 'cat' }))
-  const words =
-    'the mode plan needs an enabled agent of the kind "native". Add or enable one with: termaite config edit'
-  assert.deepEqual(await none.type('/plan'), [['error', words]])
+  golden(t, await none.type('/plan'))
   const seat = await seated(t, { agents: [{ name: 'amber', command: 'cat', contextWindowTokens: 1000 }, native] })
-  const planning = 'The mode is plan: only termaite’s own agents, and they plan: they change nothing and run nothing.'
-  assert.deepEqual(await seat.type('/plan'), [['note', planning]])
+  golden(t, await seat.type('/plan'))
   assert.deepEqual(seat.app.roster.names().length > 0 && seat.app.settings.agents.map(({ name }) => name), ['native'])
   assert.equal(seat.app.settings.permissions.mode, 'plan')
   assert.deepEqual(await seat.type('/plan how?'), [])
-  assert.deepEqual(await seat.type('/plan'), [['note', 'The mode is chat: all agents take turns in one conversation.']])
-  assert.deepEqual(await seat.type('/mode agent'), [
-    ['note', 'The mode is agent: only termaite’s own agents take turns.'],
-  ])
+  golden(t, await seat.type('/plan'))
+  golden(t, await seat.type('/mode agent'))
   assert.deepEqual(await seat.type('/mode fly'), [
     ['error', 'there is no mode "fly"; there are chat, agent, plan, coordinator.'],
   ])

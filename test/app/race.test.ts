@@ -7,6 +7,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { Seat, plain } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const command = (script: string) => `cat >/dev/null; ${script}`
 const mends = command('sed -i.bak s/wrong/right/ sum.txt; rm sum.txt.bak; echo mended')
@@ -46,7 +49,7 @@ test('/race brings the chosen result in as one turn, and /undo takes back that r
   seat.answers.push(['1'])
   await seat.type(`/race make it right -a amber,birch ${check}`)
   assert.equal(read('sum.txt'), 'right\n')
-  assert.equal(seat.asked[0]!.text, 'Which result is brought into the project?')
+  golden(t, seat.asked[0]!.text)
   const race = await last()
   assert.deepEqual(
     race.racers.map(({ agent, state, checks }) => [agent, state, checks.map(({ passed }) => passed)]),
@@ -95,7 +98,7 @@ test('a race changes no agent’s health and not the position, but a spent quota
   await seat.type(`/race make it right -a cedar,dogwood ${check}`)
   const again = (await last()).racers[0]!
   assert.deepEqual([again.state, again.tokens], ['failed', undefined], 'an agent without quota is not started')
-  assert.match(again.why!, /^cedar is out of quota until /)
+  golden(t, again.why!)
 })
 
 test('a result is shown and brought in later, and a file that changed since is replaced only after a yes', async (t) => {
@@ -109,45 +112,29 @@ test('a result is shown and brought in later, and a file that changed since is r
     shown,
     /^1 amber: 1 file \+1 −1\n\nIts copy of the project: .+\n\nsh check\.sh passes\n\nmended\n\ndiff --git [^]*-wrong\n\+right$/,
   )
-  assert.deepEqual(await seat.type('/race choose birch'), [
-    ['error', 'birch has no result that could be brought in: it changed nothing.'],
-  ])
+  golden(t, await seat.type('/race choose birch'))
 
   write('sum.txt', 'typed since\n')
   seat.answers.push(['no'])
   await seat.type('/race choose 1')
-  assert.deepEqual(
-    [seat.asked.at(-1)!.text, read('sum.txt')],
-    [
-      "amber's result cannot be brought in: sum.txt changed in the project meanwhile. Replace these files with those of the result? Undo gives them back: sum.txt",
-      'typed since\n',
-    ],
-  )
+  golden(t, [seat.asked.at(-1)!.text, read('sum.txt')])
   seat.answers.push(['over'])
   await seat.type('/race choose 1')
   assert.deepEqual([read('sum.txt'), (await last()).chosen], ['right\n', 1])
 
   await seat.clock.turn(25 * 3_600_000)
-  assert.deepEqual(await seat.type('/race show'), [
-    ['error', 'the results of the last race are gone: they are kept for a day. Race again for new ones.'],
-  ])
+  golden(t, await seat.type('/race show'))
 })
 
 test('a race that cannot begin says why before any agent is asked', async (t) => {
   const { seat } = await desk(t, { amber: mends, birch: mends })
   const said = async (line: string) => (await seat.type(line)).map(([, text]) => text).join('\n')
-  assert.match(await said('/race -a amber,birch'), /^write what the agents should do/)
-  assert.match(
-    await said('/race fix it -a amber'),
-    /^a race needs two agents or more; name them with -a, for example: -a amber,birch\./,
-  )
+  golden(t, await said('/race -a amber,birch'))
+  golden(t, await said('/race fix it -a amber'))
   assert.match(await said('/race fix it -a amber,brich'), /^there is no agent "brich"; did you mean "birch"\?/)
   assert.match(await said('/race fix it --check'), /^--check needs a value/)
-  assert.match(
-    await said('/race fix it --first'),
-    /^--first stops the race when a result passes its checks, but termaite found no tests/,
-  )
-  assert.match(await said('/race show'), /^no agents have raced in this session yet/)
+  golden(t, await said('/race fix it --first'))
+  golden(t, await said('/race show'))
   assert.equal((await seat.app.conversation.read()).entries.length, 0)
   seat.configure({
     agents: [
@@ -156,9 +143,6 @@ test('a race that cannot begin says why before any agent is asked', async (t) =>
     ],
   })
   await seat.open()
-  assert.match(
-    await said('/race fix it -a amber,birch'),
-    /^amber may only read \("leash": "read" in the settings\), so it cannot race\. These can: birch\./,
-  )
+  golden(t, await said('/race fix it -a amber,birch'))
   assert.deepEqual(await seat.complete('race', 'fix it -a amber,b'), ['fix it -a amber,birch'])
 })

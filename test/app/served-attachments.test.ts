@@ -15,6 +15,9 @@ import { fileReferences, typedPrompt } from '../../src/core/talk/file-references
 import { withAttachments } from '../../src/app/attachments/attachments.ts'
 import { missingArguments, promptValues, valuesText } from '../../src/app/attachments/served-prompt.ts'
 import { opened, scripted } from '../tools/mcp/rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A folder in which prompts are typed, and the scripted servers of these names. */
 function typing(t: TestContext, scripts: Record<string, Script>) {
@@ -72,7 +75,7 @@ test('resources stand behind the prompt like files, each read once; the typed pr
       [],
     ],
   )
-  assert.deepEqual(waited, Array(2).fill('reading a resource of the MCP server s'))
+  golden(t, waited)
   assert.equal(
     typedPrompt(prompt),
     'Compare @s:notes://today, @a.ts, @s:notes://today and s:art://dot [picture 1: s:art://dot, 1×1].',
@@ -95,10 +98,7 @@ test('a resource that cannot be read stays as it is, with what failed and what t
   const prompt = '@s:notes://none @nosuch:a://b @dead:a://b'
   const { warnings, ...rest } = await typed(prompt)
   assert.deepEqual(rest, { prompt, pictures: [] })
-  assert.deepEqual(warnings.slice(0, 2), [
-    '@s:notes://none: Resource notes://none not found. Type @s: in the chat to see the resources of this server',
-    '@nosuch:a://b: there is no MCP server nosuch; the configured servers are s, dead, long',
-  ])
+  golden(t, warnings.slice(0, 2))
   assert.match(warnings[2]!, /^@dead:a:\/\/b: the MCP server dead is not running \(no database; it ended with 1\)\./)
   const cut = await typed('@long:notes://long')
   assert.deepEqual(cut.warnings, ['@long:notes://long: only the first 256.0 KB of 300.0 KB are attached'])
@@ -111,13 +111,10 @@ test('a resource that may hold keys needs a yes, as a file does', async (t) => {
     (pick: string): Ask =>
     async ({ text }) => (asked.push(text), [pick])
   const refused = await typed('@s:file:///home/me/.env', answering('no'))
-  assert.match(refused.warnings[0]!, /it may hold keys, and was not attached without your yes/)
+  golden(t, refused.warnings[0]!)
   const given = await typed('@s:file:///home/me/.env', answering('once'))
   assert.equal(given.prompt, `s:file:///home/me/.env\n\n${resource('s', 'file:///home/me/.env', 'KEY=1')}`)
-  assert.deepEqual(
-    asked,
-    Array(2).fill('s:file:///home/me/.env may hold keys. Attach it, so that the agent and its vendor see it?'),
-  )
+  golden(t, asked)
 })
 
 test('a prompt of a server becomes the turn: by position or by name, its roles in order, and none of its words is a file of ours', async (t) => {

@@ -2,6 +2,9 @@ import type { FoundServer, ServerValue } from '../../src/core/work/belongings.ts
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { hookRunsProjectFile, runsProjectFile, serverEntry } from '../../src/app/belongings/server-entry.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const started = (command: string, args: string[] = [], cwd?: string): FoundServer => ({
   ...{ name: 's', command, args, env: {} },
@@ -55,7 +58,7 @@ test('values that cannot be secrets are kept, and a variable takes the place of 
   )
 })
 
-test('a server with a secret in its words is not offered', () => {
+test('a server with a secret in its words is not offered', (t) => {
   for (const server of [
     started('x', ['--api-key', 'hunter2']),
     started('x', [`--token=ghp_${'a1B2'.repeat(9)}`]),
@@ -63,7 +66,7 @@ test('a server with a secret in its words is not offered', () => {
     { name: 's', url: 'https://h.example/mcp?api_key=hunter2', type: 'http' as const, headers: {} },
     { name: 's', url: 'https://me:hunter2@h.example/mcp', type: 'http' as const, headers: {} },
   ])
-    assert.match(String(serverEntry(server)), /seems? to hold a secret/, JSON.stringify(server))
+    golden(t, String(serverEntry(server)))
   for (const server of [
     started('x', ['--api-key', '${KEY}']),
     started('x', ['--keyboard', '-v']),

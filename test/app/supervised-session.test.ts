@@ -23,6 +23,9 @@ import { TokenMeter } from '../../src/mind/supervise/token-meter.ts'
 import type { SupervisedSessionState } from '../../src/app/supervision/supervised-session.ts'
 import { TerminalLog } from '../../src/store/terminal-log.ts'
 import { latestSession, SupervisedSession } from '../../src/app/supervision/supervised-session.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 function folderOf(t: TestContext): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-kept-')))
@@ -59,10 +62,7 @@ test('the newest session of an agent is found; damaged ones and those that came 
   const file = (id: string) => join(root, '.termaite', 'sessions', id, 'session.json')
   mkdirSync(join(file('c'), '..'))
   writeFileSync(file('c'), '{"agent":')
-  assert.deepEqual(latestSession(root, undefined, new Set(['a'])), {
-    warnings: [`${file('a')} came with the repository and is not resumed.`, `${file('c')} is damaged and is ignored.`],
-    state: { ...state('b', 'gemini'), timestamp: at(2_000) },
-  })
+  golden(t, latestSession(root, undefined, new Set(['a'])), { [root]: '<root>' })
   assert.equal(readFileSync(join(root, '.termaite', '.gitignore'), 'utf8'), 'sessions/\nlogs/\n.gitignore\n')
 })
 
@@ -74,8 +74,9 @@ test('an agent cannot choose its name at the hub in its session’s file, nor le
   assert.equal(latestSession(root, undefined, new Set()).state?.hubId, 'claude-a')
   const elsewhere = folderOf(t)
   symlinkSync(elsewhere, join(root, '.termaite', 'sessions', 'c'))
-  assert.throws(() => new SupervisedSession(root, state('c'), clock), {
-    message: `${join(root, '.termaite', 'sessions', 'c')} leads to ${elsewhere} through a link, so nothing was written there`,
+  golden.throws(t, () => new SupervisedSession(root, state('c'), clock), {
+    [root]: '<root>',
+    [elsewhere]: '<elsewhere>',
   })
   assert.deepEqual(readdirSync(elsewhere), [])
 })
@@ -94,10 +95,7 @@ test('a session whose keys look like flags, or whose parts have another shape, i
   }
   for (const [id, part] of Object.entries(bad))
     new SupervisedSession(root, { ...state(id), ...part } as SupervisedSessionState, clock)
-  const file = (id: string) => join(root, '.termaite', 'sessions', id, 'session.json')
-  assert.deepEqual(latestSession(root, undefined, new Set()), {
-    warnings: Object.keys(bad).map((id) => `${file(id)} is damaged and is ignored.`),
-  })
+  golden(t, latestSession(root, undefined, new Set()), { [root]: '<root>' })
 })
 
 test('a session that cannot be written goes on in memory, says so once, and is written with the next change that can be', (t) => {
@@ -110,9 +108,7 @@ test('a session that cannot be written goes on in memory, says so once, and is w
   renameSync(root, join(folder, 'renamed'))
   session.keep({ cliSession: 'key' })
   session.keep({ lastOutput: 'last' })
-  assert.deepEqual(warned, [
-    `the session cannot be saved in ${session.folder}: the folder is gone. claude goes on, and saving is tried again; until then --resume would go on from an older state.`,
-  ])
+  golden(t, warned, { [folder]: '<folder>' })
   renameSync(join(folder, 'renamed'), root)
   session.keep({ tokens: 7 })
   const { cliSession, lastOutput, tokens } = latestSession(root, undefined, new Set()).state!

@@ -9,6 +9,9 @@ import { thinkingFor } from '../../src/app/thinking/thinking-choice.ts'
 import { frameworkResources, readersOf, openLabeller } from '../../src/app/thinking/framework-resources.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { seated } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('the thinking of a turn is set by the turn, the run, the project, the settings, then by the kind of run', async (t) => {
   const { app } = await seated(t, { agents: [] })
@@ -97,20 +100,16 @@ test('an agent that is parked, cooling down or out is not asked; where none is l
   const names = ['claude', 'claude-two']
   assert.deepEqual(await readersOf(app), { names, promised: [], unwalled: noSandbox ? names : [] })
   for (const name of ['claude', 'claude-two']) app.out.set(name, failed('missing', 'gone').failure)
-  assert.deepEqual(await readersOf(app), { why: 'every agent that can be held to reading is unavailable now' })
+  golden(t, await readersOf(app))
   const { app: wild } = await seated(t, { agents: [roster.agents[2]] })
-  assert.deepEqual(await readersOf(wild), {
-    why: 'no agent here can be held to reading (give one of them "leash": "read" in the settings)',
-  })
+  golden(t, await readersOf(wild))
 })
 
 test('/think shows and sets the thinking of the project; with a request it holds for that one only', async (t) => {
   const seat = await seated(t, {
     agents: [{ name: 'own', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }],
   })
-  assert.deepEqual(await seat.type('/think consensus'), [
-    ['note', 'Thinking in this project is now consensus: weigh several ways.'],
-  ])
+  golden(t, await seat.type('/think consensus'))
   assert.deepEqual(seat.turned, [['think', 'consensus']])
   assert.deepEqual(await seat.type('/think concensus'), [
     ['error', 'there is no thinking framework "concensus"; did you mean "consensus"?'],
@@ -118,17 +117,13 @@ test('/think shows and sets the thinking of the project; with a request it holds
   await seat.type('/think reflect write a migration')
   assert.deepEqual(seat.turned, [['think', 'consensus']])
   const notes = (await seat.app.conversation.view()).flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
-  assert.deepEqual(notes, [
-    'reflect would fit (you chose it), but no agent here can be held to reading (give one of them "leash": "read" in the settings); answering directly',
-  ])
+  golden(t, notes)
 })
 
 test('the agent that the person set for a role is asked only while it can be held to reading; a note names an unknown one', async (t) => {
   const advisors = { chair: 'own', judge: 'gemini', critic: 'nobody' }
   const { app } = await seated(t, { ...roster, advisors })
-  assert.deepEqual(app.settings.warnings, [
-    'The setting "advisors" names nobody as critic, but there is no enabled agent nobody.',
-  ])
+  golden(t, app.settings.warnings)
   const minds = await frameworkResources(app, scriptedAgent('actor', []))
   assert.deepEqual('assigned' in minds && minds.assigned, { judge: 'gemini' })
   await closeNative(app.native)

@@ -12,6 +12,9 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { until } from '../until.ts'
 import { modelServer } from '../real/model-server.ts'
 import { seated } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A large project whose first copy is done when the test says so. */
 function largeProject() {
@@ -29,45 +32,38 @@ function largeProject() {
   return { app, clock, copying, kept }
 }
 
-const begun = 'termaite is still copying the project’s files; until that is done, changes cannot be undone.'
-
-test('a turn in a large project goes on before the first copy is ready, and says from when undo works', async () => {
+test('a turn in a large project goes on before the first copy is ready, and says from when undo works', async (t) => {
   const { app, clock, copying, kept } = largeProject()
   const around = openTurnSnapshots(app, 'do it')
   const waits: string[] = []
   const say = (words: string) => void waits.push(words)
   const beginning = around.begin('t1', say)
   await until(() => clock.asleep > 0)
-  assert.deepEqual(waits, ['copying the project’s files for undo'])
+  golden(t, waits)
   await clock.turn(1_500)
-  assert.deepEqual([await beginning, around.tree, kept], [[begun], undefined, []])
+  golden(t, [await beginning, around.tree, kept])
   copying.resolve({ tree: 'middle' })
   await until(() => kept.length > 0)
   const from = clock.now()
   await clock.turn(60_000)
   assert.deepEqual(await around.end('t1', say), [`Undo works for what changed after ${clockTime(from)}.`])
-  assert.deepEqual(waits.slice(1), ['copying the changed files for undo'])
+  golden(t, waits.slice(1))
   const record = { turn: 't1', at: 1_000_000, prompt: 'do it', before: 'middle', from }
   assert.deepEqual(kept, [record, { ...record, after: 'after' }])
 })
 
-test('a turn that ends before the first copy is ready, or finds no room for it, says that it cannot be undone', async () => {
+test('a turn that ends before the first copy is ready, or finds no room for it, says that it cannot be undone', async (t) => {
   const slow = largeProject()
   const around = openTurnSnapshots(slow.app, 'do it')
   const beginning = around.begin('t1')
   await until(() => slow.clock.asleep > 0)
   await slow.clock.turn(1_500)
   await beginning
-  assert.deepEqual(await around.end('t1'), [
-    'This turn cannot be undone: the project’s files were not copied in time. The copying goes on with the next turn.',
-  ])
+  golden(t, await around.end('t1'))
   const full = largeProject()
   full.copying.resolve({ off: 'the disk is full', passing: true })
   const other = openTurnSnapshots(full.app, 'do it')
-  assert.deepEqual(
-    [await other.begin('t1'), await other.end('t1')],
-    [['This turn cannot be undone: the disk is full.'], []],
-  )
+  golden(t, [await other.begin('t1'), await other.end('t1')])
 })
 
 test('a turn in which our own agent ran nothing ends with the files with which it began, and does not look at them again', async (t) => {

@@ -23,6 +23,9 @@ import { openProjectCopies } from '../../src/app/copies/project-copies.ts'
 import { projectTree } from '../../src/app/copies/project-evidence.ts'
 import { WorkerCopies } from '../../src/crew/workers/worker-copies.ts'
 import { plain, seated } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const signal = new AbortController().signal
 const done = { done: true, signal }
@@ -113,15 +116,7 @@ test('files that a verifier of another program changes by its commands stay behi
   write(at, 'src/a.txt', 'changed by a test\n')
   const envelope = await settle(slot)
   assert.deepEqual([read('report.xml'), read('src/a.txt'), asked, existsSync(at)], [undefined, 'a\n', [], false])
-  assert.deepEqual(
-    [envelope.status, envelope.copy, envelope.not_merged, envelope.evidence.at(-1)],
-    [
-      'completed',
-      undefined,
-      undefined,
-      'The commands of this worker changed files in its own copy of the project. None of these changes is in the project, and the copy is gone: report.xml, src/a.txt.',
-    ],
-  )
+  golden(t, [envelope.status, envelope.copy, envelope.not_merged, envelope.evidence.at(-1)])
   assert.deepEqual(log, [])
 })
 
@@ -130,10 +125,7 @@ test('two workers with distinct scopes: both changes are in the project, the dif
   const { write, read, begin, settle, log, shown, asked } = await rig(t, { checks })
   const one = await begin(1, { scope: ['src'] })
   const two = await begin(2, { scope: ['docs'] })
-  assert.match(
-    one.place!.told,
-    /^Your working folder is a copy of the project, for this task alone\. Files that git ignores/,
-  )
+  golden(t, one.place!.told)
   write(one.at, 'src/a.txt', 'changed\n')
   // Uncommitted changes of the project are in the copy, and stay.
   write(two.at, 'docs/d.txt', `${readFileSync(join(two.at, 'docs/d.txt'), 'utf8')}more\n`)
@@ -163,16 +155,7 @@ test('a check that fails makes the work partial, with its output as a risk', asy
   const { slot, at } = await begin(1)
   write(at, 'src/a.txt', 'broken\n')
   const { status, unresolved_risks, checks: seen } = await settle(slot)
-  assert.deepEqual(
-    { status, unresolved_risks, seen },
-    {
-      status: 'partial',
-      unresolved_risks: [
-        'A check of the project fails after the changes were brought in: `npm test` exited with 1:\n2 tests failed',
-      ],
-      seen: [{ command: 'npm test', passed: false }],
-    },
-  )
+  golden(t, { status, unresolved_risks, seen })
 })
 
 test('a worker that wrote outside of its scope is reported before anything is merged; without a person nothing is merged', async (t) => {
@@ -181,33 +164,13 @@ test('a worker that wrote outside of its scope is reported before anything is me
   write(at, 'src/a.txt', 'changed\n')
   write(at, 'docs/d.txt', 'stolen\n')
   const envelope = await settle(slot)
-  assert.deepEqual(log, [
-    'note: worker_1 changed 2 files +2 −3 in its copy: docs/d.txt, src/a.txt. Not allowed: docs/d.txt (outside of its scope).',
-    'asked in "a\\n"',
-  ])
-  assert.equal(
-    asked[0]!.text,
-    'worker_1 (w, by own) made changes that it was not allowed to make. Nothing is in the project yet. Not allowed: docs/d.txt (outside of its scope).',
-  )
-  assert.deepEqual(envelope, {
-    ...envelopeOf(slot),
-    changed_paths: ['docs/d.txt', 'src/a.txt'],
-    outside: ['docs/d.txt'],
-    not_merged: ['docs/d.txt', 'src/a.txt'],
-    copy: at,
-    status: 'partial',
-    unresolved_risks: [
-      `Not in the project: docs/d.txt, src/a.txt. The reason: not all changes were allowed: docs/d.txt (outside of its scope). The changes are in the copy ${at}, which is kept for a day.`,
-    ],
-    exact_next_step: `Look at the changes in ${at}; bring in those that are right with merge_worker, or have the task done again in the project.`,
-  })
+  golden(t, log)
+  golden(t, asked[0]!.text)
+  golden(t, envelope, { [at]: '<at>' })
   assert.deepEqual([read('src/a.txt'), read('docs/d.txt')], ['a\n', 'd\nnot committed\n'])
   // The coordinator may bring in what it finds right.
   await assert.rejects(work.merge(1, ['src/b.txt'], signal), /worker_1 has not changed src\/b\.txt/)
-  assert.equal(
-    await work.merge(1, ['src/a.txt'], signal),
-    `Now in the project: src/a.txt.\nStill only in the copy ${at}: docs/d.txt.`,
-  )
+  golden(t, await work.merge(1, ['src/a.txt'], signal), { [at]: '<at>' })
   assert.deepEqual([read('src/a.txt'), read('docs/d.txt')], ['changed\n', 'd\nnot committed\n'])
   await work.close()
   assert.equal(readFileSync(join(at, 'docs/d.txt'), 'utf8'), 'stolen\n', 'what nobody brought in is kept')
@@ -227,15 +190,9 @@ test('the person decides about changes outside of a scope, and the coordinator c
     assert.equal(status, id === 3 ? 'completed' : 'partial')
     assert.deepEqual([read('src/a.txt'), read('docs/d.txt')], inProject)
   }
-  await assert.rejects(work.merge(1, undefined, signal), {
-    message:
-      'these changes of worker_1 need a yes of the person, and there is none: docs/d.txt. Tell them what is left out.',
-  })
-  await assert.rejects(
-    work.merge(2, ['src/a.txt'], signal),
-    /need a yes of the person, and there is none: src\/a\.txt\./,
-  )
-  await assert.rejects(work.merge(3, undefined, signal), /worker_3 has no changes that wait in a copy/)
+  await golden.rejects(t, work.merge(1, undefined, signal))
+  await golden.rejects(t, work.merge(2, ['src/a.txt'], signal))
+  await golden.rejects(t, work.merge(3, undefined, signal))
 })
 
 test('lines that both sides changed are the decision of the person, and nothing is lost whatever they say', async (t) => {
@@ -250,10 +207,7 @@ test('lines that both sides changed are the decision of the person, and nothing 
     write(project, 'src/a.txt', 'of the person\n')
     const envelope = await settle(slot)
     const { text, shows } = asked[at]!
-    assert.equal(
-      text,
-      `worker_${at + 1} (w, by own) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: src/a.txt.`,
-    )
+    golden(t, text)
     assert.deepEqual(shows, [{ type: 'diff', path: 'src/a.txt', before: 'of the person\n', after: 'of the worker\n' }])
     const [a, b] = {
       undefined: ['of the person\n', 'b\n'],
@@ -273,9 +227,7 @@ test('lines that both sides changed are the decision of the person, and nothing 
       continue
     }
     assert.equal(readFileSync(join(copy, 'src/a.txt'), 'utf8'), 'of the worker\n')
-    const chosen = 'the person left the files in conflict in the copy'
-    const reason = pick === 'others' ? chosen : 'src/a.txt changed in the project meanwhile'
-    assert.ok(envelope.unresolved_risks[0]!.includes(`The reason: ${reason}. The changes are in the copy ${copy},`))
+    golden(t, envelope.unresolved_risks[0]!, { [copy]: '<copy>' })
   }
 })
 
@@ -331,15 +283,9 @@ test('a worker that commits, makes a branch, or goes back to the last commit in 
     [back.status, back.outside, back.not_merged],
     ['partial', ['docs/d.txt'], ['docs/d.txt', 'src/b.txt']],
   )
-  assert.deepEqual(back.unresolved_risks, [
-    'The branch feature was checked out in the copy. It stays in the repository.',
-    `Not in the project: docs/d.txt, src/b.txt. The reason: not all changes were allowed: docs/d.txt (takes back changes that are not committed). The changes are in the copy ${two.at}, which is kept for a day.`,
-  ])
+  golden(t, back.unresolved_risks, { [two.at]: '<at>' })
   // The coordinator does not decide about the person's own work.
-  await assert.rejects(
-    work.merge(2, ['docs/d.txt'], signal),
-    /need a yes of the person, and there is none: docs\/d\.txt\./,
-  )
+  await golden.rejects(t, work.merge(2, ['docs/d.txt'], signal))
   assert.match(await work.merge(2, undefined, signal), /^Now in the project: src\/b\.txt\./)
   assert.deepEqual([read('docs/d.txt'), read('src/b.txt')], ['d\nnot committed\n', 'by worker 2\n'])
 })
@@ -353,7 +299,7 @@ test('the work of a worker that failed or was stopped stays in its copy until it
     [envelope.status, envelope.not_merged, read('src/a.txt'), asked],
     ['stopped', ['src/a.txt'], 'a\n', []],
   )
-  assert.match(envelope.unresolved_risks[0]!, /The reason: the worker did not end by itself\. /)
+  golden(t, envelope.unresolved_risks[0]!, { [at]: '<at>' })
   assert.match(await work.merge(1, undefined, signal), /^Now in the project: src\/a\.txt\./)
   assert.deepEqual([read('src/a.txt'), existsSync(at)], ['half done\n', false])
 })
@@ -368,13 +314,7 @@ test('a worker in the project itself names the paths that it really changed', as
   const { changed_paths, unresolved_risks } = await settle(slot, {
     changed_paths: [join(project, 'src/new.txt'), './src/a.txt'],
   })
-  assert.deepEqual(
-    { changed_paths, unresolved_risks },
-    {
-      changed_paths: ['src/new.txt'],
-      unresolved_risks: ['The worker says that it changed these files, but they are as they were: ./src/a.txt.'],
-    },
-  )
+  golden(t, { changed_paths, unresolved_risks })
 })
 
 test('files of the project that change while an agent works that nothing holds are reported', async (t) => {
@@ -387,14 +327,5 @@ test('files of the project that change while an agent works that nothing holds a
   write(project, 'docs/e.txt', 'written by a reader\n')
   const [worker, looked] = [await settle(slot), await settle(reader.slot)]
   assert.deepEqual([worker.changed_paths, worker.outside], [['src/a.txt'], ['docs/d.txt', 'docs/e.txt']])
-  assert.deepEqual(
-    [looked.changed_paths, looked.outside, looked.unresolved_risks],
-    [
-      undefined,
-      ['docs/e.txt'],
-      [
-        'While worker_2 worked, files of the project itself changed that no worker was to change: docs/e.txt. The worker, you or a person changed them. Look at them before you rely on the result.',
-      ],
-    ],
-  )
+  golden(t, [looked.changed_paths, looked.outside, looked.unresolved_risks])
 })

@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { projectGit } from '../../src/base/project-git.ts'
 import { worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
 import { Project } from '../safety/project.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 function committed(): Project {
   const project = new Project()
@@ -39,7 +42,7 @@ test('objects of another folder are not read, because a repository could name an
   await assert.rejects(git(project.root, 'rev-parse', 'HEAD:a.txt'))
 })
 
-test("in a trusted folder the person's own filters run in a new worktree, the repository's do not", async () => {
+test("in a trusted folder the person's own filters run in a new worktree, the repository's do not", async (t) => {
   using project = committed()
   project.write('.gitattributes', '*.own filter=own\n*.repo filter=repo\n')
   for (const name of ['a.own', 'a.repo']) project.write(name, 'stored\n')
@@ -54,14 +57,6 @@ test("in a trusted folder the person's own filters run in a new worktree, the re
     const { cwd, notes } = await worktrees.make(worktrees.plan(name), project.root)
     return [...['a.own', 'a.repo'].map((file) => readFileSync(join(cwd, file), 'utf8')), ...notes.slice(1)]
   }
-  assert.deepEqual(await make(true, 'trusted'), [
-    'own\n',
-    'stored\n',
-    "files for the git filter repo are checked out as they are stored: termaite runs only filters of your own git configuration (git config --global), never a repository's",
-  ])
-  assert.deepEqual(await make(false, 'unknown'), [
-    'stored\n',
-    'stored\n',
-    'files for the git filter own, repo are checked out as they are stored: this folder is not trusted',
-  ])
+  golden(t, await make(true, 'trusted'))
+  golden(t, await make(false, 'unknown'))
 })

@@ -8,7 +8,10 @@ import * as acp from '@agentclientprotocol/sdk'
 import { modelServer } from '../real/model-server.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { editorOn } from './acp-editor.ts'
-import { Machine } from './program.ts'
+import { Machine, untimed } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Call = { tool: string; input: object }
 
@@ -135,7 +138,7 @@ test('a folder in the project’s settings counts only once the project is trust
   assert.equal((await machine.run(['trust', '--yes'])).code, 0)
   const { err } = await run()
   assert.ok(last().includes(shared))
-  assert.match(err, /^termaite: ~ cannot be added: it is your home folder/m)
+  golden(t, untimed(err))
 })
 
 test('a bad folder on the command line is bad usage, before anybody is asked', async (t) => {

@@ -5,6 +5,9 @@ import { once } from 'node:events'
 import { until } from '../until.ts'
 import { modelServer } from '../real/model-server.ts'
 import { machineWithHub } from './agent-machine.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 120_000 }
 
@@ -30,17 +33,13 @@ test(
     const short = id.slice(-8)
     const list = async () => (await at.machine.run(['task', 'list'])).out
     await until(async () => /ASKING/.test(await list()))
-    assert.deepEqual(
+    golden(
+      t,
       agent
         .said()
         .split('\n')
         .filter((line) => /leash|task answer/.test(line)),
-      [
-        'own: asks before it edits a file or runs a command (leash ask), and waits at each question until somebody answers it.',
-        'own: lists its questions in: termaite task list. Answer one with: termaite task answer <id> <number>',
-        'own: does not ask when it is started with: termaite agent --start=own --leash edit',
-        `termaite: answer it with: termaite task answer ${short} <number>`,
-      ],
+      { [short]: '<short>' },
     )
     const shown = (await at.machine.run(['task', 'show', short])).out
     assert.match(

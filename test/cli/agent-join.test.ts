@@ -4,6 +4,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { delimiter, join } from 'node:path'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** Programs in the place of systemd's, which write down what they were asked. */
 function systemd(machine: Machine): { PATH: string; calls(): string[] } {
@@ -25,22 +28,19 @@ test('one line makes an agent machine, again without harm, and leave undoes it',
   const { PATH, calls } = systemd(machine)
   const made = await server.run(['hub', 'invite', 'build-7', '--json'], { env })
   const { code, line } = JSON.parse(made.out) as { code: string; line: string }
-  assert.equal(line, `npx --yes termaite agent join ${url} --code ${code}`)
+  golden(t, line, { [url]: '<url>', [code]: '<code>' })
   const configs = join(machine.folder, 'config')
   const said = async (...args: string[]) => {
     const ran = await machine.run(['agent', ...args], { env: { PATH, XDG_CONFIG_HOME: configs } })
     return `${ran.code} ${ran.out}${ran.err}`.trim()
   }
   // Wrong codes take nothing away, and leave nothing behind.
-  assert.match(
-    await said('join', url, '--code', '00000-00000-00000-00000', '--start=claude'),
-    /^1 termaite: agent join: This code is not known/,
-  )
+  golden(t, await said('join', url, '--code', '00000-00000-00000-00000', '--start=claude'))
   assert.match(await said('join', 'http://hub.example', '--code', code), /^2 .*in plain text/)
   const joined = await said('join', url, '--code', code, '--start=claude', '--capability=docker')
   const [folder] = readdirSync(join(machine.home, 'joined')).map((name) => join(machine.home, 'joined', name))
   const keyFile = join(folder!, 'key')
-  assert.match(joined, new RegExp(`^0 This machine is joined to ${url} as build-7`))
+  golden(t, joined, { [machine.folder]: '<machine>', [url]: '<url>', [folder!]: '<folder>' })
   assert.equal(statSync(keyFile).mode & 0o777, 0o600)
   const unit = join(configs, 'systemd', 'user', 'termaite-agent-build-7.service')
   const text = readFileSync(unit, 'utf8')
@@ -57,7 +57,11 @@ test('one line makes an agent machine, again without harm, and leave undoes it',
   const once = ['show-environment', ...start].map((words) => `systemctl --user ${words}`)
   assert.deepEqual(calls(), [...once, 'loginctl enable-linger'])
   // The same line again needs no code, and the code of the line is not asked for.
-  assert.match(await said('join', url, '--code', code, '--start=claude'), /^0 This machine is joined to .* as build-7/)
+  golden(t, await said('join', url, '--code', code, '--start=claude'), {
+    [machine.folder]: '<machine>',
+    [url]: '<url>',
+    [folder!]: '<folder>',
+  })
   assert.equal(readFileSync(keyFile, 'utf8').trim(), key)
   // A second machine with the same line is refused.
   const thief = new Machine(t)
@@ -72,7 +76,7 @@ test('one line makes an agent machine, again without harm, and leave undoes it',
     (await hub.operators.keys()).map(({ name }) => name),
     ['user'],
   )
-  assert.match(await said('leave'), /^1 termaite: agent leave: this machine has not joined any hub\.$/)
+  golden(t, await said('leave'))
 })
 
 test('codes that are guessed are counted like wrong keys', async (t) => {

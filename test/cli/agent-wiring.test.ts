@@ -15,6 +15,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { machineWithHub } from './agent-machine.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -155,9 +158,6 @@ test('an entry of the person’s own is used as it is; keys in plain text are wa
   const { settings, text, files, agent, dry } = person('own', (path) => writeFileSync(path, before))
   assert.match(await dry(), new RegExp(`^hub tools +termaite-hub is set up in ${settings}$`, 'm'))
   const [warning] = (await agent()).split('\n')
-  assert.equal(
-    warning,
-    `termaite: ${settings} holds a key in plain text: mcpServers.other.headers.Authorization; everybody who can read that file can use it.`,
-  )
+  golden(t, warning, { [settings]: '<settings>' })
   assert.deepEqual([text(), files()], [before, ['settings.json']])
 })

@@ -2,7 +2,10 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Machine } from './program.ts'
+import { Machine, untimed } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('-p gives the agent the files of an @path, keeps them, and names those that it could not attach', async (t) => {
   const machine = new Machine(t)
@@ -19,7 +22,7 @@ test('-p gives the agent the files of an @path, keeps them, and names those that
   ].join('\n\n')
   assert.equal(code, 0)
   assert.ok(out.includes(prompt), 'what is piped in beside a prompt is no prompt')
-  assert.match(err, /^termaite: @gone\.py: there is no such file$/m)
+  golden(t, untimed(err))
   assert.deepEqual(machine.kept()[0], ['prompt', 'user', prompt])
 })
 

@@ -9,6 +9,9 @@ import { text } from 'node:stream/consumers'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 120_000 }
 
@@ -217,7 +220,7 @@ test('a file that is a key is not read without a yes, by any tool, and the refus
     const from = server.turns().length
     const { code, err } = await run('-p', 'read @.env', '-a', 'first', '--leash', leash, '--new')
     assert.deepEqual([code, server.turns().length - from], [77, calls.length + 1], err)
-    assert.match(err, /@\.env: it may hold keys, and was not attached without your yes\./)
+    golden(t, err.split('\n')[0])
   }
   assert.deepEqual(
     found(
@@ -235,14 +238,7 @@ test('a file that is a key is not read without a yes, by any tool, and the refus
     judged.map(({ ok }) => ok),
     ['read', 'ask', 'edit'].flatMap(() => [false, false, false, true, false]),
   )
-  const env = join(machine.project, '.env')
-  assert.deepEqual(
-    [results[0]!.text, results[calls.length]!.text],
-    [
-      `file_reader was not allowed: ${env} may hold secrets, and this agent may only read other files. Go on without it, or say what you need and why.`,
-      `file_reader was refused: ${env} may hold secrets, and nobody was there to say yes. Do not try it again in this turn.`,
-    ],
-  )
+  golden(t, [results[0]!.text, results[calls.length]!.text], { [machine.folder]: '<machine>' })
 })
 
 test('in the chat, a file with keys is attached after a yes alone', { ...options, ...inTerminal }, async (t) => {

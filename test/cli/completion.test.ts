@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import { chatCommand } from '../../src/cli/chat-command.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const shapes = [chatCommand, ...commands]
 const named = (name: string) => (name === chatCommand.name ? [] : [name])
@@ -100,28 +103,19 @@ test('a new bash completes after --install, a second one changes nothing, and --
   writeFileSync(start, 'greeting=hello', { mode: 0o640 })
   symlinkSync(start, join(home, '.bashrc'))
   const env = { SHELL: '/usr/bin/bash' }
-  const next = 'Open a new bash, and press Tab after “termaite”.\n'
-  assert.deepEqual(await machine.call(['completion', '--install'], { env }), {
-    code: 0,
-    signal: null,
-    out: `Wrote ${script}.\nAdded a line to ${join(home, '.bashrc')} that reads it.\n${next}`,
-    err: '',
-  })
+  golden(t, await machine.call(['completion', '--install'], { env }), { [machine.folder]: '<machine>' })
   const asked =
     'COMP_WORDS=(termaite se); COMP_CWORD=1; _termaite; echo $greeting ${COMPREPLY[*]}; complete -p termaite'
-  assert.equal(
-    interactive('bash', home, asked),
-    'hello setup sessions serve\ncomplete -o default -F _termaite termaite\n',
-  )
+  golden(t, interactive('bash', home, asked))
   const written = readFileSync(start, 'utf8')
   const again = await machine.call(['completion', 'bash', '--install'])
-  assert.equal(again.out, `${script} is up to date.\n${join(home, '.bashrc')} reads it already.\n${next}`)
+  golden(t, again.out, { [machine.folder]: '<machine>' })
   assert.equal(readFileSync(start, 'utf8'), written)
   const removed = await machine.call(['completion', '--uninstall'], { env })
   assert.equal(removed.out, `Removed ${script}.\nRemoved termaite’s line from ${join(home, '.bashrc')}.\n`)
   assert.deepEqual([existsSync(script), readFileSync(start, 'utf8')], [false, 'greeting=hello\n'])
   const none = await machine.call(['completion', '--uninstall'], { env })
-  assert.deepEqual([none.code, none.out], [0, 'No completion of termaite is installed for bash.\n'])
+  golden(t, [none.code, none.out])
 })
 
 test('a bash that loads bash-completion finds the script by its folder, so that its start file stays as it is', async (t) => {
@@ -160,10 +154,7 @@ test('fish completes after --install', { skip: missing('fish') }, async (t) => {
 test('--install names the shells that it knows, and says why a file could not be written', async (t) => {
   const machine = new Machine(t)
   const unknown = await machine.call(['completion', '--install'], { env: { SHELL: '/bin/ksh' } })
-  assert.deepEqual(
-    [unknown.code, unknown.err],
-    [2, 'termaite: completion: the name of your shell is missing: bash, zsh, fish.\n'],
-  )
+  golden(t, [unknown.code, unknown.err])
   mkdirSync(join(machine.folder, 'home', '.bashrc'))
   const refused = await machine.call(['completion', 'bash', '--install'])
   assert.equal(refused.code, 1)
@@ -176,8 +167,5 @@ test('--install where nothing can be written says so in words, and how to print 
   writeFileSync(join(machine.folder, 'home', '.local'), '')
   const { code, err } = await machine.call(['completion', 'bash', '--install'])
   assert.equal(code, 1)
-  assert.match(
-    err,
-    /^termaite: completion: \S+ could not be written: not a directory\. To put the script elsewhere yourself, print it: termaite completion <shell>\n$/,
-  )
+  golden(t, err, { [machine.folder]: '<machine>' })
 })

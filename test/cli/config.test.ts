@@ -4,6 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('config edit opens the settings, and makes them where there are none', async (t) => {
   const machine = new Machine(t)
@@ -58,26 +61,10 @@ test('validate reports every error of every file, each with its file, its line a
   )
   writeFileSync(yaml, 'sharing: some\ntimeoutSeconds: -1\n')
   const env = { TERMAITE_ROTATION: 'randm' }
-  const errors = [
-    `${json}:3: leash: found "aks"; did you mean "ask"?`,
-    `${json}:5: agents[0].comand: unknown key; did you mean "command"?`,
-    `${json}:5: agents[0].contextWindowTokens: found 0, allowed: a whole number of 1 or more.`,
-    `${json}:5: agents[0].command: missing; a command, or the profile of a known CLI, is needed.`,
-    `${json}:6: agents[1].name: found "user", allowed: any name but auto, user and termaite.`,
-    `${json}:7: agents[2].name: found "amber" twice, allowed: a name no other agent has.`,
-    `${json}:9: permissions.deny[1]: "bash(" is not a rule: the closing ) is missing.`,
-    `${json}:10: hooks.Stop[0].hooks[0].type: found "prompt"; only "command" is run here.`,
-    `${yaml}:1: sharing: found "some", allowed: one of "all", "ask".`,
-    `${yaml}:2: timeoutSeconds: found -1, allowed: a number above 0.`,
-    'rotation strategy: found "randm", allowed: round-robin, exhaustion, random, measured.',
-  ]
   const told = await machine.call(['config', 'validate'], { env })
-  assert.deepEqual(
-    [told.code, told.out, told.err],
-    [2, '', `termaite: 11 errors in the settings:\n${errors.join('\n')}\nTo edit the settings: termaite config edit\n`],
-  )
+  golden(t, [told.code, told.out, told.err], { [machine.folder]: '<machine>' })
   const { code, out } = await machine.call(['config', 'validate', '--json'], { env })
-  assert.deepEqual([code, JSON.parse(out)], [2, { ok: false, errors }])
+  golden(t, [code, JSON.parse(out)], { [machine.folder]: '<machine>' })
 })
 
 test('validate names every line of a file that is not JSON', async (t) => {
@@ -86,13 +73,7 @@ test('validate names every line of a file that is not JSON', async (t) => {
   const file = join(machine.home, 'settings.json')
   writeFileSync(file, '{\n  "leash" "ask",\n  "sharing": all,\n  "agents": []\n')
   const { code, err } = await machine.call(['config', 'validate'])
-  assert.deepEqual(
-    [code, err],
-    [
-      2,
-      `termaite: 3 errors in the settings:\n${file}:2: is not JSON: colon expected.\n${file}:3: is not JSON: invalid symbol.\n${file}:5: is not JSON: close brace expected.\nTo edit the settings: termaite config edit\n`,
-    ],
-  )
+  golden(t, [code, err], { [machine.folder]: '<machine>' })
 })
 
 test('in a terminal one may go back into the editor until it is right', inTerminal, async (t) => {

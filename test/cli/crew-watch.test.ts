@@ -10,6 +10,9 @@ import { shortHash } from '../../src/base/hash.ts'
 import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const goldenWords = goldenOf(import.meta.filename)
 
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const options = { timeout: 120_000 }
@@ -45,12 +48,9 @@ test(
   options,
   async (t) => {
     const { machine, gate, crew, left } = crewMachine(t)
-    assert.match((await crew('watch')).err, /^No agent is running here\. Start one: termaite crew spawn quick/)
+    goldenWords(t, (await crew('watch')).err)
     await crew('spawn', 'slow', 'Read', 'the', 'code')
-    assert.match(
-      (await machine.run(['crew', 'watch'])).err,
-      /crew watch needs a terminal\. For a list, use: termaite crew list/,
-    )
+    goldenWords(t, (await machine.run(['crew', 'watch'])).err)
     const window = new ProgramWindow(machine, { args: ['crew', 'watch'] })
     t.after(() => window.close())
     await window.shows(/1 {2}slow ● busy[^]*› Read the code[^]*half of answer 1/)

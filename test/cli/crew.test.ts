@@ -12,6 +12,9 @@ import { Machine, start } from './program.ts'
 import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { sized } from '../full.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
@@ -162,13 +165,7 @@ test('an agent that ended with its killed keeper is called so by the next comman
   }
   const sent = async (slot: number) => {
     const { code, err } = await machine.crew('send', String(slot), 'again')
-    assert.deepEqual(
-      [code, err],
-      [
-        1,
-        `termaite: slot ${slot} has stopped: it is failed (its terminal was closed before its answer could be read). Spawn another agent.\n`,
-      ],
-    )
+    golden(context, [code, err])
   }
   await orphaned(1)
   assert.match(
@@ -199,7 +196,7 @@ test('an agent whose record is lost is told of, listed, shown and ended', { skip
     /^termaite: \S+\/slots\.json\.\S+\.broken is a damaged file that was set aside\. Agents that it named may still run: termaite ps lists them, and termaite crew close ends them\.$/m
   assert.match(listed.err, told)
   assert.doesNotMatch(again.err, told, 'it is told once')
-  assert.match(again.err, /^termaite: one agent runs in a terminal that belongs to no crew any more\. termaite ps/m)
+  golden(context, again.err)
   const [{ terminal, of, title, show }] = JSON.parse((await machine.run(['ps', '--json'])).out)
   assert.deepEqual([of, title], ['nobody', '1 slow busy'])
   const shown = spawnSync('sh', ['-c', show.replace('attach-session', 'capture-pane -p')], { encoding: 'utf8' })
@@ -281,10 +278,8 @@ test('each agent is shown in a window of the desktop, where the settings say how
 test('a server that was started in / asks for a folder, and takes it from a spawn or from the roots of its client', async (context) => {
   const machine = new CrewMachine(context, 'pty')
   const server = new Client(context, machine.start(['mcp', 'serve'], { cwd: '/' }))
-  const asks =
-    'This server was started in /, so it does not know which project to work in. Call spawn_agent with cwd, the absolute path of the project folder; the other tools then use the crew of that project. Or set the folder once, in the settings of this MCP client: add "--cwd=<folder>" to the arguments after "mcp", "serve".'
-  assert.deepEqual(await server.error('spawn_agent', { type: 'quick', task: 'begin' }), asks)
-  assert.deepEqual(await server.error('list_agents', {}), asks)
+  golden(context, await server.error('spawn_agent', { type: 'quick', task: 'begin' }))
+  golden(context, await server.error('list_agents', {}))
   const made = await server.call('spawn_agent', { type: 'quick', task: 'begin', cwd: machine.project })
   assert.equal((await server.call('wait_for_idle', { slot: made.slot, timeout: 60 })).is_idle, true)
   const { agents } = await server.call('list_agents', {})
@@ -371,17 +366,8 @@ test('crew list says why none of the agents can be started', async (t) => {
   const env = machine.install([])
   machine.agents({ plain: 'cat' })
   const { code, err } = await machine.call(['crew', 'list'], { env })
-  assert.deepEqual(
-    [code, err],
-    [
-      0,
-      'No agent is running here, and none can be started: plain has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.\n',
-    ],
-  )
+  golden(t, [code, err])
   machine.settings({})
   const none = await machine.call(['crew', 'list'], { env })
-  assert.match(
-    none.err,
-    /^No agent is running here, and none can be started: no agent is configured yet\. Run `termaite setup`/,
-  )
+  golden(t, none.err)
 })

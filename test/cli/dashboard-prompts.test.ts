@@ -7,6 +7,9 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -67,10 +70,7 @@ const commandLines = () =>
 test('without --allow-prompts the hub starts nothing, and says how to allow it', options, async (t) => {
   const { ask, id, machine } = await atWork(t)
   assert.deepEqual(await ask('GET', '/api/prompts'), [200, { allowed: false, agents: [] }])
-  assert.deepEqual(await ask('POST', '/api/prompts', { session: id, text: 'go' }), [
-    403,
-    { error: 'This hub takes no prompts. Start it with: termaite serve --allow-prompts' },
-  ])
+  golden(t, await ask('POST', '/api/prompts', { session: id, text: 'go' }))
   assert.equal(machine.history().filter(({ type }) => type === 'prompt').length, 1)
 })
 
@@ -110,13 +110,7 @@ test('a prompt continues its session or begins a new one, and only where it may'
   mkdirSync(join(machine.project, '.termaite'))
   writeFileSync(join(machine.project, '.termaite', 'settings.json'), '{"leash": "all"}')
   const [status, { error }] = await ask('POST', '/api/prompts', { session: id, text: 'x' })
-  assert.deepEqual(
-    [status, error],
-    [
-      409,
-      `${machine.project} has files that steer agents, and you have not trusted them yet. Look at them in a terminal: termaite trust "${machine.project}"`,
-    ],
-  )
+  golden(t, [status, error], { [machine.folder]: '<machine>' })
   assert.equal(prompts().length, 3)
   const [project] = (await ask('GET', '/api/projects'))[1] as { id: string }[]
   assert.equal((await ask('POST', '/api/prompts', { project: project!.id, text: 'x' }))[0], 409)

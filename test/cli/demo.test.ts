@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('the demo needs nothing: its own agent reads, edits and asks, and nothing is left behind', async (t) => {
   const machine = new Machine(t)
@@ -20,32 +23,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
     out.indexOf('termaite’s own agent reads'),
     out.indexOf('\nTwo agents side by side in terminals'),
   )
-  assert.equal(
-    own.replace(/^index .*$/m, 'index …'),
-    [
-      'termaite’s own agent reads, edits, and asks you a question.',
-      '$ termaite -p "Greet the world" -a elder --leash edit',
-      'Which other greeting?',
-      '1. Hallo',
-      '2. Bonjour',
-      '3. None',
-      '',
-      'This is its edit,',
-      '$ termaite diff',
-      'diff --git a/README.md b/README.md',
-      'index …',
-      '--- a/README.md',
-      '+++ b/README.md',
-      '@@ -1 +1 @@',
-      '-# hello',
-      '+# Hello, world',
-      '',
-      'and your answer is the next prompt:',
-      '$ termaite -p Hallo -a elder --leash edit',
-      'Done: README.md greets in both.',
-      '',
-    ].join('\n'),
-  )
+  golden(t, own.replace(/^index .*$/m, 'index …'))
   const crew = out.slice(out.indexOf('Two agents side by side in terminals'), out.indexOf('\nEverything that was said'))
   assert.match(crew, /^slot 2: gum, waiting for slot 1$/m)
   assert.match(crew, /crew artifact 2\nIn short: greets nobody in French\n/)

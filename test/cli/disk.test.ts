@@ -8,6 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until as seen } from '../until.ts'
 import { ended, Machine, shownTexts } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A machine whose home is a small disk; none, and a skipped test, where nothing can be mounted. */
 function smallDisk(t: TestContext): Machine | undefined {
@@ -45,7 +48,7 @@ test('a disk that is full before a turn: one sentence, exit 1, and no agent is s
   fill(machine.home)
   const { code, out, err } = await machine.run(['-p', 'x'.repeat(20_000)])
   assert.deepEqual({ code, out, ran: existsSync(witness) }, { code: 1, out: '', ran: false })
-  assert.match(err, /^termaite: cannot write \S+: the disk is full; free some space and try again\n$/)
+  golden(t, err, { [machine.home]: '<home>', [machine.slug]: '<slug>' })
   for (let i = 0; existsSync(join(machine.home, `ballast${i}`)) || i < 5; i++)
     rmSync(join(machine.home, `ballast${i}`), { force: true })
   assert.equal((await machine.run(['-p', 'two'])).code, 0)
@@ -76,10 +79,7 @@ test('a read-only home is one sentence and exit 1', async (t) => {
   execFileSync('mount', ['-o', 'remount,ro', machine.home])
   const { code, out, err } = await machine.run(['-p', 'one'])
   assert.deepEqual({ code, out }, { code: 1, out: '' })
-  assert.match(
-    err,
-    /^termaite: cannot \w+ \S+: the file system is read-only; set TERMAITE_HOME to a folder you can write, or make this one writable\n$/,
-  )
+  golden(t, err, { [machine.home]: '<home>' })
 })
 
 test('a disk that is full while an answer streams: one warning, and with room again the answer is kept and nothing is left', async (t) => {

@@ -4,6 +4,9 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Row = Record<string, unknown>
 const good = 'cat >/dev/null; echo OK'
@@ -20,10 +23,7 @@ test('doctor lists the agents that work and the next step for the others; exit 1
   const { code, out } = await machine.run(['doctor', '--json'], { env })
   const [good, claude] = JSON.parse(out) as Record<string, unknown>[]
   assert.equal(code, 0)
-  assert.deepEqual(
-    [good!.works, good!.answers, good!.mayDo],
-    [true, true, 'own flags: the command runs as it is written'],
-  )
+  golden(t, [good!.works, good!.answers, good!.mayDo])
   assert.deepEqual(
     [claude!.works, claude!.installed, claude!.next],
     [false, false, 'install it: npm install -g @anthropic-ai/claude-code'],
@@ -37,16 +37,7 @@ test('a command whose program is no file is left to the shell, and only the turn
   machine.agents({ word: `say() { ${good}; }; say`, gone: 'no-such-agent-cli --now' })
   const { code, out } = await machine.call(['doctor', '--json'])
   const rows = (JSON.parse(out) as Row[]).map(({ name, installed, answers, next }) => [name, installed, answers, next])
-  assert.deepEqual(
-    { code, rows },
-    {
-      code: 0,
-      rows: [
-        ['word', 'by the shell', true, undefined],
-        ['gone', false, false, 'check its command with: termaite config edit'],
-      ],
-    },
-  )
+  golden(t, { code, rows })
 })
 
 test('--quick finds the program of a plain command as a turn would, and asks no agent', async (t) => {
@@ -72,17 +63,7 @@ test('--quick finds the program of a plain command as a turn would, and asks no 
     works,
     next,
   ])
-  const hint = 'check its command with: termaite config edit'
-  assert.deepEqual(rows, [
-    ['there', true, true, undefined],
-    ['path', true, true, undefined],
-    ['word', true, true, undefined],
-    ['builtin', true, true, undefined],
-    ['gone', false, false, hint],
-    ['away', false, false, hint],
-    ['argv', false, false, hint],
-    ['claude', false, false, 'install it: npm install -g @anthropic-ai/claude-code'],
-  ])
+  golden(t, rows)
   assert.equal(existsSync(asked), false)
   assert.equal((await machine.call(['doctor', '--quick', 'gone'], { env })).code, 1)
 })
@@ -112,7 +93,7 @@ test('the report names the agents that it asks, and the reason why an agent take
   const one = await machine.call(['doctor', 'good'], { env })
   assert.equal(one.err, 'Asking good for one word; --quick skips this.\n')
   const all = await machine.call(['doctor'], { env })
-  assert.equal(all.err, 'Asking 4 agents for one word each; --quick skips this.\n')
+  golden(t, all.err)
   assert.deepEqual(
     all.out.split('\n').filter((line) => /^\S/.test(line)),
     ['✓ good', '○ off (switched off)', '✗ tight', '✓ free'],
@@ -122,19 +103,9 @@ test('the report names the agents that it asks, and the reason why an agent take
     rows.map(({ enabled }) => enabled),
     [true, false, true, true],
   )
-  assert.deepEqual(
+  golden(
+    t,
     rows.map(({ name, answers, works, next }) => [name, answers, works, next]),
-    [
-      ['good', true, true, undefined],
-      ['off', 'not asked', false, 'set "enabled" to true with termaite config edit, if this agent is to take turns'],
-      [
-        'tight',
-        'not asked',
-        false,
-        'the CLI cannot be held to the leash "ask": give it the leash "all" if you trust it with that',
-      ],
-      ['free', 'not asked', true, undefined],
-    ],
   )
 })
 
@@ -173,9 +144,9 @@ test('a health file that is none stops neither a turn nor the doctor, and is set
       new RegExp(`${file} was damaged\\. It was set aside as ${file}\\.\\S+\\.broken, and a new one`),
     )
     assert.doesNotMatch(doctor.err, /damaged/)
-    assert.deepEqual(
+    golden(
+      t,
       (JSON.parse(doctor.out) as Row[]).map(({ works, quota }) => [works, quota]),
-      [[true, 'none known to be spent']],
     )
   }
   writeFileSync(file, '{}')
@@ -206,12 +177,13 @@ test('doctor --security finds a key in the settings, files that others can read,
       '.qwen/settings.json comes with this project and may start programs or steer an agent: read it before you trust it',
     ],
   )
-  assert.match(
+  golden(
+    t,
     findings
       .filter(({ level }) => level === 'mend')
       .map(({ words }) => words)
       .join('\n'),
-    /the settings of a hold what looks like a key.*\n.*chmod go-rwx/s,
+    { [machine.folder]: '<machine>' },
   )
 })
 
@@ -228,20 +200,9 @@ test('doctor names the place of our own agent’s key, never the key, or how to 
   })
   const env = { ANTHROPIC_API_KEY: 'made-up-key' }
   const { out } = await machine.call(['doctor', '--quick', '--json'], { env })
-  assert.deepEqual(
+  golden(
+    t,
     (JSON.parse(out) as Row[]).map(({ name, key, loggedIn, works, next }) => [name, key, loggedIn, works, next]),
-    [
-      ['sonnet', 'ANTHROPIC_API_KEY', true, true, undefined],
-      ['gpt', undefined, false, false, 'give it a key: set MY_KEY, or type /connect openai in the chat'],
-      ['local', undefined, 'unknown', true, undefined],
-      [
-        'odd',
-        undefined,
-        false,
-        false,
-        'there is no provider nowhere; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, bedrock, vertex, azure, compatible: set its "model" with termaite config edit',
-      ],
-    ],
   )
   const told = await machine.call(['doctor', 'sonnet', '--quick'], { env })
   assert.match(told.out, /^ {4}key {8}ANTHROPIC_API_KEY$/m)

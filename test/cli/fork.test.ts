@@ -3,16 +3,16 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('--fork goes on in a new session that begins with the one before, which stays as it is', async (t) => {
   const machine = new Machine(t)
   const told = join(machine.folder, 'told')
   machine.agents({ alpha: `cat > ${told}; echo heard` }, { metaInstruction: false })
   const none = await machine.run(['-p', 'go on', '--fork'])
-  assert.deepEqual(
-    [none.code, none.err],
-    [1, 'termaite: there is no conversation in this project yet. Begin one with: termaite -p "<request>"\n'],
-  )
+  golden(t, [none.code, none.err])
   await machine.run(['-p', 'the first words'])
   assert.equal((await machine.run(['-p', 'in the fork', '--fork'])).out, 'heard\n')
   assert.match(readFileSync(told, 'utf8'), /the first words[^]*in the fork/)
@@ -28,8 +28,5 @@ test('--fork goes on in a new session that begins with the one before, which sta
   await machine.run(['-p', 'again in the first'])
   assert.doesNotMatch(readFileSync(told, 'utf8'), /in the fork/)
   const wrong = await machine.run(['-p', 'x', '--fork', '--new'])
-  assert.deepEqual(
-    [wrong.code, wrong.err],
-    [2, 'termaite: --fork and --new cannot be combined: a fork begins with an earlier conversation.\n'],
-  )
+  golden(t, [wrong.code, wrong.err])
 })

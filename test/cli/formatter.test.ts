@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -75,10 +78,7 @@ test('a formatter that fails or may not run fails no edit, and says why', option
     '*': '/nowhere/fmt $FILE',
   })
   await run('trust', '--yes')
-  assert.equal(
-    await make('--deny', 'bash(fmt:*)'),
-    'Wrote 1.js (1 line). The formatter (fmt --write) failed on 1.js: it was not run, because the rule bash(fmt:*) is about it.',
-  )
+  golden(t, await make('--deny', 'bash(fmt:*)'))
   assert.equal(
     await make(),
     'Wrote 3.js (1 line). The formatter (echo "no config for ${FILE##*/}" >&2; exit 3) failed on 3.js: no config for 3.js\n[exit code 3]',

@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -85,7 +88,7 @@ test('words of a hook before a call stand behind its result, and a hook can end 
   })
   writeFileSync(join(machine.project, 'a.txt'), '')
   const { code, out } = await run('-p', 'look')
-  assert.deepEqual({ code, out }, { code: 0, out: 'A hook ended the turn: enough seen. Say "go on" to continue.\n' })
+  golden(t, { code, out })
   assert.equal(server.turns().length, 2)
   const [result] = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
   assert.match(result!, /a\.txt[^]*\[A hook says: Mind the gap\.\]$/)
@@ -113,12 +116,7 @@ test('a hook is told of a question, and another sends a subagent back to work', 
   })
   assert.equal((await run('-p', 'go')).out, 'It was not allowed.\n')
   const [asked, ...stops] = told()
-  assert.deepEqual(asked, {
-    message: 'file_creator: it changes a file of the project',
-    title: 'termaite',
-    notification_type: 'permission_prompt',
-    hook_event_name: 'Notification',
-  })
+  golden(t, asked)
   assert.deepEqual(
     stops.map(({ stop_hook_active: again, last_assistant_message: text }) => [again, text]),
     [

@@ -8,6 +8,9 @@ import { editorOn } from './acp-editor.ts'
 import { HostileRepository } from './hostile.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 120_000 }
 
@@ -103,9 +106,7 @@ test('in a hostile folder nothing of it runs, under any command, and nothing out
   assert.equal(/EVIL|OUTSIDE|root:x:0/.test(told()), false)
   const { err } = await machine.run(['-p', 'x', '-a', 'native'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } })
   const said = err.split('\n').filter((line) => line.includes('not followed'))
-  assert.deepEqual(said, [
-    'AGENTS.md, termaite.md are not followed, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.',
-  ])
+  golden(t, said)
 })
 
 test('an editor over ACP and the chat start nothing of a hostile folder', { ...options, ...inTerminal }, async (t) => {

@@ -8,6 +8,9 @@ import { HostileGit } from '../safety/hostile-git.ts'
 import { editorOn } from './acp-editor.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 120_000 }
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
@@ -43,7 +46,7 @@ test('no command of termaite runs a program that a hostile repository names', op
   mkdirSync(session, { recursive: true })
   writeFileSync(join(session, 'session.json'), '{}')
   const planned = await run(['agent', '--start=writer', '--resume', '--dry-run'])
-  assert.match(planned.err, /there is no session to resume/)
+  golden(t, planned.err, { [machine.folder]: '<machine>' })
 })
 
 test('a crew in a worktree of a hostile repository runs none of its programs', options, async (t) => {

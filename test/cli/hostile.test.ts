@@ -8,6 +8,9 @@ import { modelServer } from '../real/model-server.ts'
 import { HostileRepository } from './hostile.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -60,11 +63,7 @@ test('headless, nothing of a cloned repository runs, steers or leads outside; an
     [false, false, false],
   )
   assert.ok(!existsSync(join(machine.project, 'made.txt')), 'nobody gave it a longer leash')
-  assert.deepEqual(notUsed(err), [
-    `termaite: ${join(machine.project, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
-    '.agents/skills/outside and 10 more are not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
-    'AGENTS.md, termaite.md are not followed, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.',
-  ])
+  golden(t, notUsed(err), { [machine.folder]: '<machine>' })
   await run(['-p', 'look around'], join(machine.project, 'sub'))
   await run(['doctor', '--security'])
   await run(['-p', 'look around', '--mode', 'plan'])
@@ -121,12 +120,7 @@ test(
     hostile.forget()
     const { err } = await run(['-p', 'and now'])
     assert.deepEqual(hostile.ran(), [])
-    assert.ok(
-      notUsed(err).includes(
-        '.claude/settings.local.json is not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
-      ),
-      err,
-    )
+    golden(t, notUsed(err), { [machine.folder]: '<machine>' })
     const answers = (await run(['audit', 'export'])).out.split('\n').filter((line) => line.includes('"type":"trust"'))
     assert.deepEqual(
       answers.map((line) => JSON.parse(line).answer),

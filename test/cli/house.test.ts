@@ -7,7 +7,10 @@ import { ownerMark } from '../../src/base/owner.ts'
 import { slugOf } from '../../src/app/project.ts'
 import { table } from '../../src/base/table.ts'
 import { sized } from '../full.ts'
-import { Machine } from './program.ts'
+import { Machine, untimed } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const echo = { echo: 'cat > /dev/null; echo done' }
 const writer = { writer: 'cat > /dev/null; date +%s%N > file; echo done' }
@@ -27,12 +30,7 @@ test('a turn of another machine is shown, and no process here is stopped for its
   machine.leavePrompt('far-away', elsewhere(stranger.pid!))
   const [turn] = JSON.parse((await machine.run(['ps', '--json'])).out) as Record<string, unknown>[]
   assert.deepEqual({ ...turn, since: 0 }, { turn: 'far-away', since: 0, project: machine.project, prompt: 'far-away' })
-  assert.deepEqual(await machine.run(['stop', '--all']), {
-    code: 1,
-    signal: null,
-    out: '',
-    err: 'termaite: far-away runs on another machine or in another container; stop it there.\n',
-  })
+  golden(t, await machine.run(['stop', '--all']))
   assert.deepEqual([stranger.exitCode, stranger.signalCode], [null, null])
   const forgot = await machine.run(['forget', '--yes'])
   assert.equal(forgot.code, 0)
@@ -49,10 +47,7 @@ test('forget and uninstall wait for a turn that is at work here; undo shows it a
   machine.leavePrompt('at-work', ownerMark())
   for (const command of ['forget', 'uninstall']) {
     const { code, err } = await machine.call([command, '--yes'])
-    assert.deepEqual(
-      [code, err],
-      [1, `termaite: ${command}: a turn is running in ${machine.project}; stop it first: termaite stop at-work\n`],
-    )
+    golden(t, [code, err], { [machine.folder]: '<machine>' })
   }
   const refused = await machine.call(['undo'])
   assert.equal(refused.code, 1)
@@ -124,10 +119,7 @@ test('a file in the place of our home is told, and stays', async (t) => {
   writeFileSync(machine.home, 'dear')
   for (const command of [['where'], ['uninstall', '--yes']]) {
     const { code, err } = await machine.call(command)
-    assert.deepEqual(
-      [code, err],
-      [2, `termaite: ${machine.home} is a file, not a folder: set TERMAITE_HOME to a folder for termaite’s files.\n`],
-    )
+    golden(t, [code, err], { [machine.folder]: '<machine>' })
   }
   assert.equal(readFileSync(machine.home, 'utf8'), 'dear')
 })
@@ -138,12 +130,7 @@ test('undo goes back turn by turn, and then says that nothing is left', async (t
   await machine.call(['-p', 'one'])
   assert.equal((await machine.call(['undo', '--yes'])).code, 0)
   assert.deepEqual(readdirSync(machine.project), [])
-  assert.deepEqual(await machine.call(['undo', '--yes']), {
-    code: 1,
-    signal: null,
-    out: '',
-    err: 'termaite: nothing is left to undo. `termaite undo <id>` undoes an undo; `termaite diff --list` shows the ids.\n',
-  })
+  golden(t, await machine.call(['undo', '--yes']))
   assert.deepEqual(readdirSync(machine.project), [])
 })
 
@@ -161,10 +148,7 @@ test('undo without an id goes further back; the id that it names redoes the chan
   await machine.call([...redo!.split(' '), '--yes'])
   assert.deepEqual(files(), ['two'])
   const help = (await machine.call(['undo', '--help'])).out.replaceAll(/\s+/g, ' ')
-  assert.match(
-    help,
-    /termaite undo <that id> redoes the changes\. Run again without an id, it undoes the turn before\./,
-  )
+  golden(t, help)
 })
 
 test('an undo that can only leave things says which and why, and gives its plan as JSON', async (t) => {
@@ -196,12 +180,7 @@ test('an undo that can only leave things says which and why, and gives its plan 
 test('without git, diff and undo say so; a look at a project that was never used makes nothing', async (t) => {
   const machine = new Machine(t)
   for (const command of ['diff', 'undo']) {
-    assert.deepEqual(await machine.call([command]), {
-      code: 1,
-      signal: null,
-      out: '',
-      err: 'termaite: no turn has run in this project yet.\n',
-    })
+    golden(t, await machine.call([command]))
   }
   assert.equal(existsSync(machine.home), false)
   machine.agents(writer)
@@ -212,10 +191,7 @@ test('without git, diff and undo say so; a look at a project that was never used
   const env = { PATH: bin }
   assert.equal((await machine.call(['-p', 'hello'], { env })).code, 0)
   for (const command of [['diff'], ['undo', '--yes'], ['diff', '--list']])
-    assert.equal(
-      (await machine.call(command, { env })).err,
-      'termaite: diff and undo are off in this project: git is not installed.\n',
-    )
+    golden(t, (await machine.call(command, { env })).err)
 })
 
 test('without git, review and race say that it is not installed', async (t) => {
@@ -228,12 +204,7 @@ test('without git, review and race say that it is not installed', async (t) => {
     execFileSync('git', args, { cwd: machine.project, env: { PATH: process.env.PATH, HOME: machine.folder } })
   const env = { PATH: machine.folder, TERMAITE_DEBUG: '1' }
   for (const command of [['review'], ['review', 'HEAD'], ['race', 'x', '--yes']])
-    assert.deepEqual(await machine.call(command, { env }), {
-      code: 1,
-      signal: null,
-      out: '',
-      err: 'termaite: git is not installed, or not on the PATH. Install it with the package manager of this system, then try again.\n',
-    })
+    golden(t, await machine.call(command, { env }))
 })
 
 test('in our own home there is nothing to undo: the history is in it', async (t) => {
@@ -241,7 +212,7 @@ test('in our own home there is nothing to undo: the history is in it', async (t)
   machine.agents(writer)
   const { code, err } = await machine.call(['-p', 'hello'], { cwd: machine.home })
   assert.equal(code, 0)
-  assert.match(err, /diff and undo are off in this project: this is termaite's own home/)
+  golden(t, untimed(err))
   assert.equal((await machine.call(['undo', '--yes'], { cwd: machine.home })).code, 1)
 })
 
@@ -276,10 +247,7 @@ for (const broken of sized([torn, strange], [torn, '{}', '[]', 'null', strange])
     assert.equal(code, 0, err)
     const [aside] = readdirSync(join(file, '..')).filter((name) => name.endsWith('.broken'))
     assert.equal(readFileSync(join(file, '..', aside!), 'utf8'), broken)
-    assert.match(
-      err,
-      /^termaite: \S+project\.json was damaged\. It was set aside as \S+\.broken, and a new one is made\.$/m,
-    )
+    golden(t, untimed(err), { [machine.folder]: '<machine>', [machine.slug]: '<slug>', [aside!]: '<aside>' })
     assert.equal(new Set(machine.history().map(({ session }) => session)).size, 1)
     assert.doesNotMatch((await machine.call(['-p', 'three'])).err, /damaged/)
   })
@@ -295,13 +263,7 @@ test('rename and resume without a known project say what to do, and work in its 
   ]) {
     rmSync(machine.file('project.json'))
     const { code, err } = await machine.call(command, { cwd: machine.folder })
-    assert.deepEqual(
-      [code, err],
-      [
-        1,
-        `termaite: sessions: termaite does not know the folder of ${session}. Run the command again in that folder.\n`,
-      ],
-    )
+    golden(t, [code, err], { [session]: '<session>' })
     assert.equal((await machine.call(command)).code, 0)
   }
   await machine.call(['-p', 'two'])
@@ -311,20 +273,12 @@ test('rename and resume without a known project say what to do, and work in its 
 test('compact makes no session, and no session has an empty name', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
-  assert.deepEqual(await machine.call(['compact']), {
-    code: 1,
-    signal: null,
-    out: '',
-    err: 'termaite: there is no conversation in this project yet. Begin one with: termaite -p "<request>"\n',
-  })
+  golden(t, await machine.call(['compact']))
   assert.equal(existsSync(join(machine.home, 'projects')), false)
   await machine.call(['-p', 'one'])
   const before = readFileSync(machine.file('project.json'), 'utf8')
   const { code, err } = await machine.call(['compact', '--session', 'nope'])
-  assert.deepEqual(
-    [code, err],
-    [1, 'termaite: --session: there is no session "nope" in this project. `termaite sessions` lists them.\n'],
-  )
+  golden(t, [code, err])
   for (const args of [['compact'], ['-p', 'x']])
     assert.deepEqual(
       [(await machine.call([...args, '--session', ''])).err],
@@ -357,7 +311,7 @@ test('forget knows a project by a link to it, by a folder in it, and by its name
   for (const typed of ['link', 'project/deep', slugOf(machine.project)]) {
     await machine.run(['-p', 'one'])
     const { code, out } = await machine.run(['forget', typed, '--yes'], { cwd: machine.folder })
-    assert.deepEqual([code, out], [0, `Erased everything that termaite kept about ${machine.project}.\n`])
+    golden(t, [code, out], { [machine.folder]: '<machine>' })
     assert.deepEqual(readdirSync(join(machine.home, 'projects')), [])
   }
   await machine.run(['-p', 'one'])
@@ -411,10 +365,7 @@ test('a turn that was cut off ends where the next one began, and is undone only 
   const refused = await machine.run(['undo', '--yes'])
   const named = /To undo it anyway: termaite undo (\w+) --yes\n$/.exec(refused.err)?.[1]
   assert.deepEqual({ code: refused.code, named: named !== undefined }, { code: 1, named: true })
-  assert.match(
-    refused.err,
-    /The end of that turn was not recorded: every change up to the next turn counts as its own\./,
-  )
+  golden(t, refused.err, { [named!]: '<named>' })
   assert.equal((await machine.run(['undo', named!, '--yes'])).code, 0)
   assert.deepEqual(readdirSync(machine.project), ['mine'])
 })

@@ -11,6 +11,9 @@ import { join } from 'node:path'
 import { startedHub } from './hub.ts'
 import { Machine, start } from './program.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -46,10 +49,7 @@ test(
     assert.deepEqual([names.includes('wait_for_prompt'), names.includes('assign_task')], [true, false])
     const away = await client.callTool({ name: 'wait_for_prompt', arguments: { timeout: 1 } })
     assert.equal(away.isError, true)
-    assert.match(
-      words(away),
-      /^The hub at http:\S+ does not answer at the moment \(.*\)\. Your work is safe\. Wait a minute/,
-    )
+    golden(t, words(away), { [port]: '<port>' })
     const registered = client.callTool({ name: 'register_agent', arguments: me })
     const first = await startedHub(t, machine, String(port))
     assert.equal((await registered).isError, undefined)
@@ -80,10 +80,7 @@ test('an agent that starts before the first hub waits for it, gets its key and d
   let lines = ''
   agent.stderr!.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
   await until(() => /the hub cannot be reached: .*; trying again/.test(lines))
-  assert.match(
-    lines,
-    /^No hub answers at http:\/\/localhost:3456 yet\. Its tools and tasks come as soon as it runs: termaite serve$/m,
-  )
+  golden(t, lines, { [machine.folder]: '<machine>' })
   assert.equal(existsSync(join(machine.home, 'hub.key')), false)
   // At a port of its own, of which the agent knows nothing.
   const { hub } = await startedHub(t, machine)
@@ -106,13 +103,7 @@ test(
     machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
     execFileSync('git', ['init', '-q'], { cwd: machine.project })
     const none = await machine.run(['stop', 'hub'])
-    assert.deepEqual(
-      [none.code, none.err],
-      [
-        1,
-        'termaite: stop: no running turn begins with "hub", and no process of that name runs. `termaite ps` lists both.\n',
-      ],
-    )
+    golden(t, [none.code, none.err])
     const first = await startedHub(t, machine)
     const client = await proxied(t, machine)
     assert.equal((await client.callTool({ name: 'register_agent', arguments: me })).isError, undefined)

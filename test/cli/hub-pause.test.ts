@@ -6,6 +6,9 @@ import { HubRefused } from '../../src/hub/remote-hub.ts'
 import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 120_000 }
 
@@ -85,36 +88,18 @@ test('an operator drains a machine, sets its labels and its limit, and pauses th
     url,
     key: ((await hub.operators.addKey('anna', 'member')) as { secret: string }).secret,
   })
-  const needs = (name: string, role: string, words: string, roles: string) =>
-    `403: ${name} has the role ${role} and may not ${words}: that needs the role ${roles}.`
-  const [agents, fleet] = ['pause, drain or resume agents', 'pause, drain, label or limit machines, or pause the hub']
-  assert.deepEqual(
-    [
-      await refusal(one.operators.resume({ agent: 'one' })),
-      await refusal(one.operators.resume({ machine: 'build-7' })),
-      await refusal(one.operators.setMachine('build-7', { labels: ['root'], limit: 0 })),
-      await refusal(member.operators.resume({ hub: true })),
-      await refusal(member.operators.setMachine('build-7', { limit: 0 })),
-      await refusal(hub.operators.setMachine('*', { limit: 1 })),
-      await refusal(hub.operators.setMachine('build-7', { labels: ['two words'] })),
-      await refusal(member.operators.resume({ agent: 'one' })),
-    ],
-    [
-      needs('one', 'agent', agents, 'member or admin'),
-      needs('one', 'agent', fleet, 'admin'),
-      needs('one', 'agent', fleet, 'admin'),
-      needs('anna', 'member', fleet, 'admin'),
-      needs('anna', 'member', fleet, 'admin'),
-      '400: "*" is no name of a machine.',
-      '400: labels[0] must be 1 to 100 letters without spaces and commas, not "two words".',
-      'done',
-    ],
-  )
+  golden(t, [
+    await refusal(one.operators.resume({ agent: 'one' })),
+    await refusal(one.operators.resume({ machine: 'build-7' })),
+    await refusal(one.operators.setMachine('build-7', { labels: ['root'], limit: 0 })),
+    await refusal(member.operators.resume({ hub: true })),
+    await refusal(member.operators.setMachine('build-7', { limit: 0 })),
+    await refusal(hub.operators.setMachine('*', { limit: 1 })),
+    await refusal(hub.operators.setMachine('build-7', { labels: ['two words'] })),
+    await refusal(member.operators.resume({ agent: 'one' })),
+  ])
 
-  assert.equal(
-    await termaite('hub', 'pause', '--why', 'release'),
-    'The hub gives out no new tasks until: termaite hub resume. No agent has a task.',
-  )
+  golden(t, await termaite('hub', 'pause', '--why', 'release'))
   assert.equal(await termaite('hub', 'resume', 'machine', 'build-7'), 'Machine build-7 is given tasks again.')
   assert.match(await termaite('task', 'show', second), /waits: the hub is paused by user \(release\)/)
   assert.equal(await termaite('hub', 'resume'), 'The hub gives out tasks again.')
@@ -122,8 +107,5 @@ test('an operator drains a machine, sets its labels and its limit, and pauses th
   assert.ok(got.type === 'task' && got.task.prompt === 'test')
   assert.match(await termaite('hub', 'audit'), /user +admin +hub pause /)
   const wrong = await machine.run(['hub', 'drain', 'box'], { env })
-  assert.deepEqual(
-    [wrong.code, wrong.err],
-    [2, 'termaite: hub drain: found "box", allowed: agent <id>, machine <name>, or nothing for the whole hub.\n'],
-  )
+  golden(t, [wrong.code, wrong.err])
 })

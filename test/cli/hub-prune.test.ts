@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('finished tasks are removed after the person has seen a list, while the hub runs and while it does not', async (t) => {
   const machine = new Machine(t)
@@ -15,10 +18,8 @@ test('finished tasks are removed after the person has seen a list, while the hub
   const [one, two, three] = [await add('one'), await add('two'), await add('three')]
   await hub.tell(one.id, 'comment', { text: 'never mind' })
   await hub.tell(one.id, 'cancel')
-  const words = '1 finished task (1 CANCELLED), with 1 note, N bytes in all'
-  const gone = ({ id }: { id: string }) =>
-    `1 termaite: Task ${id} was CANCELLED and was removed, as the hub's operator has set.`
-  assert.deepEqual(
+  golden(
+    t,
     [
       await said('hub', 'prune'),
       await said('hub', 'prune', '--older-than', '1d', '--dry-run'),
@@ -28,15 +29,7 @@ test('finished tasks are removed after the person has seen a list, while the hub
       await said('task', 'show', one.id.slice(-8)),
       await said('task', 'show', 'nothing1'),
     ],
-    [
-      '2 termaite: hub prune: the age of the tasks is missing. Name it with --older-than, as in: termaite hub prune --older-than 90d',
-      '0 There is no finished task that nobody has touched for 1 day and that nothing needs.',
-      `0 This would remove ${words}.`,
-      `2 termaite: Remove ${words}? They cannot be brought back. There is no terminal to ask in. To do it without asking, add --yes.`,
-      '0 Removed 1 task. Long texts that no other task names follow within a day.',
-      gone(one),
-      '1 termaite: there is no task nothing1.',
-    ],
+    { [one.id]: '<id>' },
   )
   assert.deepEqual((await hub.tasks()).map(({ id }) => id).toSorted(), [two.id, three.id].toSorted())
   await hub.tell(two.id, 'cancel')

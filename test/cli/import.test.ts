@@ -19,6 +19,9 @@ import { pathOf } from '../system-path.ts'
 import { opencodeDatabase } from '../profiles/opencode-database.ts'
 import { longAnswer } from '../real/scenes.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const uuid = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
 
@@ -79,12 +82,12 @@ test('earlier sessions of five CLIs are shown, copied once, found, brought up to
     ['Qwen Code', '1', '1', '0', '5'],
     ['GitHub Copilot CLI', '1', '1', '0', '5'],
   ])
-  assert.deepEqual([shown.code, shown.err], [0, 'Nothing was copied. Leave --dry-run out to import them.\n'])
+  golden(t, [shown.code, shown.err])
   assert.deepEqual(await listed(machine), [])
 
   const unasked = await machine.run(['import'])
   assert.equal(unasked.code, 2)
-  assert.match(unasked.err, /There is no terminal to ask in\. To do it without asking, add --yes\.\n$/)
+  golden(t, unasked.err, { [machine.folder]: '<machine>' })
   assert.deepEqual(await listed(machine), [])
 
   assert.equal((await machine.run(['import', '--yes'])).code, 0)
@@ -201,10 +204,7 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
   await machine.call(['import', '--yes'])
   const [imported] = await listed(machine)
   const refusal = await machine.call(['sessions', 'rename', imported!.id, 'mine'])
-  assert.match(
-    refusal.err,
-    /was imported and is only read\. To continue it as a session of yours: termaite sessions resume /,
-  )
+  golden(t, refusal.err)
   const resumed = await machine.call(['sessions', 'resume', imported!.id])
   assert.deepEqual([resumed.code, resumed.err], [0, ''])
   assert.match(resumed.out, /To let opus go on in its own thread, give it the turn: termaite -a opus\n$/)
@@ -235,12 +235,9 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
     ],
   )
   const again = await machine.call(['import', '--yes'])
-  assert.match(again.err, /Claude Code: 1 session was continued in termaite and not imported again\./)
+  golden(t, again.err, { [machine.folder]: '<machine>' })
   const undone = await machine.call(['import', '--undo', '--yes'])
-  assert.deepEqual(
-    [undone.out, undone.err],
-    ['Removed 0 imported sessions.\n', '1 session that you continued stays, as a session of termaite.\n'],
-  )
+  golden(t, [undone.out, undone.err])
   assert.equal((await listed(machine)).length, 1)
 })
 
@@ -322,8 +319,5 @@ test('an unknown CLI, and a project without earlier sessions', async (t) => {
   assert.equal(unknown.code, 2)
   assert.match(unknown.err, /^termaite: import: found "emacs", allowed: claude, gemini, codex, /)
   const none = await machine.call(['import', 'claude', 'codex'])
-  assert.deepEqual(
-    [none.code, none.out, none.err],
-    [0, '', `Found no earlier sessions in ${machine.project} of Claude Code, Codex.\n`],
-  )
+  golden(t, [none.code, none.out, none.err], { [machine.folder]: '<machine>' })
 })

@@ -4,6 +4,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const document = '# AGENTS.md\n\n## How to run\nmake\n'
 const writes = `cat >/dev/null; printf '# AGENTS.md\\n\\n## How to run\\nmake\\n'`
@@ -18,19 +21,8 @@ test('init --yes writes the document, keeps a copy of the old one, and the next 
   const [, backup] = readdirSync(machine.project)
   assert.match(backup!, /^AGENTS\.md\.[\dTZ-]+\.bak$/)
   assert.equal(readFileSync(join(machine.project, backup!), 'utf8'), 'old\n')
-  assert.equal(
-    err,
-    `Reading ${machine.project}. Ctrl+C cancels.\n${file} was written; the previous version is in ${backup}\n`,
-  )
-  assert.deepEqual(machine.kept(), [
-    ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
-    ['words', 'amber', document.trimEnd()],
-    ['question', 'termaite', ''],
-    ['answer', 'user', ''],
-    ['reply', 'amber', document],
-    ['note', 'termaite', `${file} was written; the previous version is in ${backup}`],
-    ['end', 'termaite', 'ok'],
-  ])
+  golden(t, err, { [machine.folder]: '<machine>', [backup!]: '<backup>' })
+  golden(t, machine.kept(), { [machine.folder]: '<machine>', [backup!]: '<backup>' })
   machine.agents({ birch: 'grep -c "## How to run"' })
   assert.equal((await machine.run(['-p', 'what now?'])).out, '1\n')
 })
@@ -39,14 +31,7 @@ test('init asks no agent where no person can be asked', async (t) => {
   const machine = new Machine(t)
   machine.agents({ amber: `${writes}; touch was-asked` })
   const { code, err } = await machine.call(['init'])
-  assert.deepEqual(
-    [code, err, readdirSync(machine.project)],
-    [
-      2,
-      'termaite: init asks before it writes, and there is no terminal to ask in. Add --yes to write without asking.\n',
-      [],
-    ],
-  )
+  golden(t, [code, err, readdirSync(machine.project)])
 })
 
 test('an answer that is none is refused, with the exit code of a failed turn', async (t) => {
@@ -54,10 +39,7 @@ test('an answer that is none is refused, with the exit code of a failed turn', a
   machine.agents({ amber: 'cat >/dev/null; echo Done, I wrote it.' })
   const { code, err } = await machine.call(['init', '--yes'])
   assert.equal(code, 1)
-  assert.match(
-    err,
-    /^termaite: amber did not answer with an AGENTS\.md, so nothing was written\. It said: Done, I wrote it\.$/m,
-  )
+  golden(t, err, { [machine.folder]: '<machine>' })
   assert.equal(existsSync(join(machine.project, 'AGENTS.md')), false)
 })
 

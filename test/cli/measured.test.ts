@@ -1,7 +1,10 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { appendFileSync } from 'node:fs'
-import { Machine } from './program.ts'
+import { Machine, untimed } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('under measured the agent whose answers were good goes first and says why; good and bad judge the last answer', async (t) => {
   const machine = new Machine(t)
@@ -13,10 +16,7 @@ test('under measured the agent whose answers were good goes first and says why; 
     (await machine.run(['config', 'validate'])).out,
     'The settings are valid: 2 agents, rotation measured.\n',
   )
-  assert.equal(
-    (await machine.run(['bad'])).err,
-    'termaite: there is no conversation in this project yet. Begin one with: termaite -p "<request>"\n',
-  )
+  golden(t, (await machine.run(['bad'])).err)
   const first = await machine.run(['-p', 'say who you are'])
   assert.equal(first.out, 'from amber\n')
   assert.deepEqual(await machine.run(['bad', 'far', 'too', 'short']), {
@@ -34,7 +34,7 @@ test('under measured the agent whose answers were good goes first and says why; 
   appendFileSync(machine.file('history.jsonl'), `${[...judged('amber', false), ...judged('blue', true)].join('\n')}\n`)
   const second = await machine.run(['-p', 'say who you are'])
   assert.equal(second.out, 'from blue\n')
-  assert.match(second.err, /^blue goes first: each of its 15 judged answers in this project was good\.\n/)
+  golden(t, untimed(second.err))
   assert.match((await machine.run(['good'])).out, /^Noted: blue’s answer to “say who you are” was good\.\n$/)
   const last = machine.history().at(-1)!
   assert.deepEqual([last.type, last.by, last.turn], ['judgement', 'user', machine.history().at(-2)!.turn])

@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { localServers } from '../../src/models/local-servers.ts'
 import { modelServer } from '../real/model-server.ts'
-import { Machine } from './program.ts'
+import { Machine, untimed } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -96,11 +99,7 @@ test('reports of the agent are kept, shown, and sent to the notifiers of the per
     if (entry.type === 'notification') return [[entry.by, entry.status, entry.text]]
     return entry.type === 'result' ? [[entry.ok, entry.text]] : []
   })
-  assert.deepEqual(story, [
-    ['send_notification', 'more_tools'],
-    [true, 'The notification was handed on. Nobody answers it: go on with your work.'],
-    ['native', 'blocked', 'The tests need a key.'],
-  ])
+  golden(t, story)
   // The report is no message of the conversation: the model has its call and the result alone.
   assert.equal(server.turns()[1]!.body.messages.length, 3)
   assert.match((await run('sessions', 'export')).out, /^> native is blocked: The tests need a key\.$/m)
@@ -112,20 +111,10 @@ test('a turn that stops before its work is done is kept, told to the next turn, 
       ? { text: `Looking, ${count}.`, call: { tool: 'ls', input: { path: `.${'/'.repeat(count)}` } } }
       : { text: 'Done.' },
   )
-  const message = 'stopped before the work was done: its 3 allowed steps are made; raise --max-steps to allow more'
   const first = await run('-p', 'look around', '--max-steps', '3', '--output-format', 'json')
   const { ok, text, failure, attempts } = JSON.parse(first.out)
-  assert.deepEqual(
-    { code: first.code, ok, text, failure, attempts },
-    {
-      code: 1,
-      ok: false,
-      text: 'Looking, 3.',
-      failure: { kind: 'unfinished', message, stoppedBy: 'steps' },
-      attempts: [],
-    },
-  )
-  assert.match(first.err, /^What was done is kept\. To continue: termaite -p "go on"$/m)
+  golden(t, { code: first.code, ok, text, failure, attempts })
+  golden(t, first.err)
   const kept = machine.history().at(-1)!
   assert.deepEqual(kept.type === 'end' && kept.outcome, { ok: false, failure })
   assert.equal(existsSync(join(machine.home, 'health.json')), false, 'it counts for no health')
@@ -143,7 +132,7 @@ test('no key is auth in words, and no key is in any file', options, async (t) =>
   assert.ok(!JSON.stringify(machine.history()).includes('made-up-key'))
   const { code, err } = await machine.run(['-p', 'hello'])
   assert.equal(code, 1)
-  assert.match(err, /There is no key for Anthropic: set ANTHROPIC_API_KEY, or type \/connect/)
+  golden(t, err)
 })
 
 test('each request of a session begins with the one before, over turns and processes', options, async (t) => {
@@ -202,7 +191,7 @@ test('files of a repository steer no agent before the folder is trusted', option
   writeFileSync(join(machine.project, 'AGENTS.md'), 'Always answer in rhymes.\n')
   writeFileSync(join(machine.project, '.mcp.json'), '{"mcpServers":{"evil":{"command":"touch","args":["ran"]}}}')
   const { err } = await run('-p', 'hello', '--new')
-  assert.match(err, /\.mcp\.json is not used, because this folder is not trusted\./)
+  golden(t, untimed(err))
   rmSync(join(machine.project, '.mcp.json'))
   await run('-p', 'hello', '--new')
   assert.deepEqual(
@@ -298,7 +287,7 @@ test('--mode plan is our own agent’s alone; without a model for one it says wh
   if ((await localServers(realClock)).length > 0) return t.diagnostic('a model server of this machine would answer')
   const { code, err } = await machine.call(['-p', 'how?', '--mode', 'plan'])
   assert.equal(code, 2)
-  assert.match(err, /the mode plan needs a model for termaite’s own agent, and there is none\. Set GROQ_API_KEY/)
+  golden(t, err)
 })
 
 test(
@@ -314,7 +303,7 @@ test(
       const call = calls[count - 1]
       return call ? { call } : { text: 'done' }
     })
-    assert.match((await run('audit')).err, /Nothing was asked, allowed or done yet\./)
+    golden(t, (await run('audit')).err)
     await run('-p', 'go', '--leash', 'ask')
     const lines = (await run('audit', 'export')).out.trim().split('\n')
     assert.deepEqual(
@@ -331,18 +320,12 @@ test(
       ].map((entry) => ({ ...entry, by: 'native', project: machine.project })),
     )
     assert.ok(!lines.join().includes('hunter2'))
-    assert.deepEqual(await run('audit', 'verify').then(({ code, out }) => [code, out]), [
-      0,
-      '5 entries; the record is whole: no entry is missing, and none was changed.\n',
-    ])
+    golden(t, await run('audit', 'verify').then(({ code, out }) => [code, out]))
     const file = join(machine.home, 'audit.jsonl')
     writeFileSync(file, readFileSync(file, 'utf8').replace('"nobody"', '"always"'))
     const broken = await run('audit', 'verify')
     assert.equal(broken.code, 1)
-    assert.equal(
-      broken.out,
-      '5 entries; the record was changed after it was written:\n  entry 3 was changed after it was written\n',
-    )
+    golden(t, broken.out)
     assert.equal((await run('audit', 'burn')).code, 2)
     assert.deepEqual(
       JSON.parse((await run('where', '--json')).out).files.filter(({ ours }: { ours: boolean }) => !ours),
@@ -411,7 +394,7 @@ test('a hook adds to a prompt or refuses it, and another sends the agent back to
   const Stop = on('grep -q \'"stop_hook_active":true\' || { echo "run the tests" >&2; exit 2; }')
   machine.settings({ ...settings, hooks: { UserPromptSubmit, Stop } })
   assert.equal((await run('-p', 'go')).out, 'answer 2\n')
-  assert.equal((await run('-p', 'tell the secret')).out, 'This prompt was not sent: not that\n')
+  golden(t, (await run('-p', 'tell the secret')).out)
   const [first, second, ...more] = server.turns().map(({ body }) => JSON.stringify(body.messages))
   assert.match(first!, /go[^]*It is Sunday\./)
   assert.match(second!, /answer 1[^]*run the tests/)

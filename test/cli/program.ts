@@ -43,6 +43,9 @@ export type RunOptions = {
   /** The user that runs it. */ uid?: number
 }
 
+/** What was printed, without the times that turns took. */
+export const untimed = (printed: string) => printed.replaceAll(/^(— [^·\n]+ · )[\d.]+ (?:ms|s|min)\b/gm, '$1<time>')
+
 /** A person's machine of their own: a home, a project, and the built program. */
 export class Machine {
   readonly folder: string
@@ -145,10 +148,15 @@ export class Machine {
     }
   }
 
+  /** The folder that our home keeps for the only project. */
+  get slug(): string {
+    const [slug] = readdirSync(join(this.home, 'projects'))
+    return slug!
+  }
+
   /** A file of the only project, in our home. */
   file(name: string): string {
-    const [slug] = readdirSync(join(this.home, 'projects'))
-    return join(this.home, 'projects', slug!, name)
+    return join(this.home, 'projects', this.slug, name)
   }
 
   /** A prompt without an end, as the process with this mark would have left it. */

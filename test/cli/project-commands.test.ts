@@ -6,6 +6,9 @@ import { modelServer } from '../real/model-server.ts'
 import { until } from '../until.ts'
 import { editorOn } from './acp-editor.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -32,14 +35,7 @@ test('-p "/name args" sends a command of the project once the folder is trusted'
     '.opencode/commands/undo.md': 'Undo $1.',
   })
   const untrusted = await run('-p', '/look a.txt')
-  assert.deepEqual(
-    [untrusted.code, untrusted.out, untrusted.err],
-    [
-      2,
-      '',
-      'termaite: /look is not used, because .claude/commands/look.md comes with this folder, which is not trusted. To trust it, run termaite trust.\n',
-    ],
-  )
+  golden(t, [untrusted.code, untrusted.out, untrusted.err])
   assert.equal((await machine.run(['trust', '--yes'])).code, 0)
   const used = await run('-p', '/look a.txt')
   assert.equal(
@@ -69,23 +65,21 @@ test('-p says in one line that a word names no command, and sends it; a path is 
     '---\nname: deploy\ndescription: Deploys.\n---\nDeploy it.',
   )
   write('a.txt', 'one')
-  const said: [prompt: string, words?: string][] = [
-    ['/nosuchthing now', 'there is no command /nosuchthing. It is sent as a prompt.'],
-    ['/loook', 'there is no command /loook. Did you mean /look? It is sent as a prompt.'],
-    ['/deplyo', 'there is no command /deplyo. Did you mean /deploy? It is sent as a prompt.'],
-    ['/deploy it', '/deploy is a skill, and works as a command only in the chat. It is sent as a prompt.'],
-    ['/undo', '/undo works only in the chat. In the shell it is: termaite undo. It is sent as a prompt.'],
-    ['/switch a', '/switch works only in the chat. It is sent as a prompt.'],
-    ['/tmp is full'],
-    ['/etc/hosts is wrong'],
-    ['/a.txt is wrong'],
+  const prompts = [
+    '/nosuchthing now',
+    '/loook',
+    '/deplyo',
+    '/deploy it',
+    '/undo',
+    '/switch a',
+    '/tmp is full',
+    '/etc/hosts is wrong',
+    '/a.txt is wrong',
   ]
-  for (const [prompt, words] of said) {
+  for (const prompt of prompts) {
     const { out, err } = await run('-p', prompt)
-    assert.deepEqual(
-      [out, err.split('\n').filter((line) => line.startsWith('termaite: '))],
-      [heard(prompt), words === undefined ? [] : [`termaite: ${words}`]],
-    )
+    assert.equal(out, heard(prompt))
+    golden(t, [prompt, ...err.split('\n').filter((line) => line.startsWith('termaite: '))])
   }
 })
 
@@ -98,7 +92,7 @@ test('a command line of a command runs only under the rules, and no argument add
   const made = (name: string) => existsSync(join(machine.project, name))
   const refused = await run('-p', '/make it')
   assert.deepEqual([refused.code, refused.out, made('made-it')], [77, '', false])
-  assert.match(refused.err, /^termaite: \/make was not sent, because its command line touch made-it did not run\. /m)
+  golden(t, refused.err, { [machine.folder]: '<machine>' })
   const allowed = await run('-p', '/make it', '--allow', 'bash(touch:*)')
   assert.deepEqual([allowed.out, made('made-it')], [heard('Made: [no output]'), true], allowed.err)
   const shown = await run('-p', '/show $(touch pwned) `touch pwned` ; touch pwned !`touch pwned`')
@@ -138,10 +132,7 @@ test('a command’s model and tools hold for termaite’s own agent: other calls
   assert.ok(!existsSync(join(machine.project, 'new.txt')))
   const [first, second, third] = server.turns().map(({ body }) => body)
   assert.deepEqual([first.model, first.messages.at(-1).content], ['claude-haiku-5-5', 'Look around.'])
-  assert.match(
-    JSON.stringify(second.messages.at(-1)),
-    /The command \/look is made for Read, Bash\(git status:\*\) alone, and nobody was there to say yes/,
-  )
+  golden(t, JSON.stringify(second.messages.at(-1)))
   assert.match(JSON.stringify(third.messages.at(-1)), /tool_result/)
   await machine.call(['-p', 'and without it'], { env })
   assert.equal(server.turns().at(-1)!.body.model, 'claude-sonnet-5-5')

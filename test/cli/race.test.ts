@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { alive, labelled } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { ended, Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A repository whose check fails, and these commands as agents. */
 function broken(context: TestContext, agents: Record<string, string>) {
@@ -37,18 +40,7 @@ test('a race without a person names the winner; choose brings it in, undo takes 
   const { machine, read, copies } = broken(t, { amber: changes('worse'), birch: changes('right') })
   const { code, out, err } = await machine.run(['race', 'make it right', '-a', 'amber,birch', ...check])
   assert.equal(code, 0)
-  assert.equal(
-    out.replaceAll(/ +\d+ s +\d+$/gm, ''),
-    `     agent   changes       checks  time  tokens
-     before                fail
-1    amber   1 file +1 −1  fail
-2 *  birch   1 file +1 −1  pass
-
-The best result is birch's (2).
-
-Nothing was brought into the project. To look at a result: termaite race show 2. To bring one in: termaite race choose 2. The results are kept for a day.
-`,
-  )
+  golden(t, out.replaceAll(/ +\d+ s +\d+$/gm, ''))
   assert.match(
     err,
     /^2 agents take this request at once \(1 amber, 2 birch\), each in a copy of the project: about 2 times the tokens and the price of one turn\.\n/,
@@ -58,14 +50,7 @@ Nothing was brought into the project. To look at a result: termaite race show 2.
 
   assert.match((await machine.run(['race', 'show', 'birch'])).out, /^2 birch: 1 file \+1 −1\n[^]*\n-wrong\n\+right\n$/)
   const chosen = await machine.run(['race', 'choose'])
-  assert.deepEqual(
-    [chosen.code, chosen.out, read('sum.txt')],
-    [
-      0,
-      "birch's result is in the project now (1 file +1 −1). termaite undo takes it back.\n\nbirch: changed it to right\n",
-      'right\n',
-    ],
-  )
+  golden(t, [chosen.code, chosen.out, read('sum.txt')])
   assert.equal((await machine.run(['undo', '--yes'])).code, 0)
   assert.equal(read('sum.txt'), 'wrong\n')
 
@@ -85,8 +70,8 @@ test('no right result is exit code 1, no free agent 75, and a wish that cannot b
   assert.deepEqual([red.code, read('sum.txt')], [1, 'wrong\n'])
   machine.agents({ amber: 'cat >/dev/null; echo done', birch: 'cat >/dev/null; echo done' })
   const idle = await machine.call(['race', 'make it right', ...check])
-  assert.deepEqual([idle.code, idle.err.split('\n').at(-2)], [1, 'termaite: no agent changed a file'])
-  assert.match(red.err, /^termaite: no result passes the checks$/m)
+  golden(t, [idle.code, idle.err.split('\n').at(-2)])
+  golden(t, red.err)
   machine.agents({
     amber: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
     birch: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
@@ -94,13 +79,7 @@ test('no right result is exit code 1, no free agent 75, and a wish that cannot b
   const spent = await machine.call(['race', 'make it right', ...check, '--json'])
   assert.deepEqual([spent.code, JSON.parse(spent.out).failure.kind], [75, 'quota'])
   const alone = await machine.call(['race', 'make it right', '-a', 'amber'])
-  assert.deepEqual(
-    [alone.code, alone.err],
-    [
-      2,
-      'termaite: a race needs two agents or more; name them with -a, for example: -a amber,birch. An agent that is named twice races against itself.\n',
-    ],
-  )
+  golden(t, [alone.code, alone.err])
 })
 
 test('Ctrl+C ends every racer and removes every copy; copies that a killed process left are removed by the next start', async (t) => {

@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { findings, reviewedProject } from '../reviewed-project.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const reader = (command: string) => ({ name: 'amber', command, leash: 'read', contextWindowTokens: 100_000 })
 
@@ -17,23 +20,10 @@ function reviewing(context: TestContext, command = 'cat >/dev/null; cat answer.j
   return machine
 }
 
-const shown = `2 findings in the uncommitted changes, by amber:
-
-1. high sum.js:2 add subtracts its second argument.
-   Why: add(1, 2) gives -1, so every caller gets a wrong sum.
-   Fix: Use a + b again.
-
-2. medium sum.js:5 avg of an empty list throws.
-   Why: reduce without a first value throws a TypeError for [].
-   Fix: Give reduce 0 as its first value.
-
-1 finding was left out, because the files that it names were not changed.
-`
-
 test('review prints the findings, exits 1 for one of severity high, and the next agent knows them', async (t) => {
   const machine = reviewing(t)
   const { code, out, err } = await machine.run(['review'])
-  assert.deepEqual([code, out, err], [1, shown, 'Reviewing the uncommitted changes (one file). Ctrl+C cancels.\n'])
+  golden(t, [code, out, err])
   assert.deepEqual(
     machine.kept().map(([type, by]) => [type, by]),
     [
@@ -63,49 +53,21 @@ test('without a finding of severity high the exit code is 0, and nothing to revi
   execFileSync('git', ['checkout', '-q', '.'], { cwd: machine.project })
   const before = machine.history().length
   const empty = await machine.call(['review', '--json'])
-  assert.deepEqual(
-    [empty.code, JSON.parse(empty.out), empty.err],
-    [
-      0,
-      { ok: true, of: null, reviewer: null, findings: [], dropped: 0 },
-      'There is nothing to review: the uncommitted changes are empty.\n',
-    ],
-  )
+  golden(t, [empty.code, JSON.parse(empty.out), empty.err])
   assert.equal(machine.history().length, before)
 })
 
 test('a reviewer without findings, an agent without limits, and a folder without git are refused in words', async (t) => {
   const machine = reviewing(t, 'cat >/dev/null; echo Looks good.')
   const unread = await machine.call(['review', '--json'])
-  assert.deepEqual(
-    [unread.code, JSON.parse(unread.out)],
-    [
-      1,
-      {
-        ok: false,
-        failure: {
-          kind: 'unmet',
-          message: 'the answer does not hold to the output schema: there is no JSON in it (asked 3 times)',
-        },
-      },
-    ],
-  )
+  golden(t, [unread.code, JSON.parse(unread.out)])
   machine.agents({ birch: 'cat' })
   const loose = await machine.call(['review'])
-  assert.deepEqual(
-    [loose.code, loose.err],
-    [
-      2,
-      'termaite: no agent can review: no agent here can be held to reading (give one of them "leash": "read" in the settings).\n',
-    ],
-  )
+  golden(t, [loose.code, loose.err])
   machine.settings({ agents: [reader('cat')] })
   const bare = await machine.call(['review'], { cwd: join(machine.folder, 'home') })
   assert.equal(bare.code, 2)
-  assert.match(
-    bare.err,
-    /is not a git repository, so there is nothing to compare with\. Make it one and commit: git init/,
-  )
+  golden(t, bare.err, { [machine.folder]: '<machine>' })
 })
 
 test('a reviewer that writes leaves no trace behind the wall', async (t) => {
@@ -122,12 +84,9 @@ test('a range is reviewed, and one that looks like an option reaches no program'
   const machine = reviewing(t)
   writeFileSync(join(machine.project, 'answer.json'), '{"findings": []}')
   const { code, out } = await machine.call(['review', 'HEAD', '-a', 'amber'])
-  assert.deepEqual([code, out], [0, 'amber found nothing to mend in the changes of the commit HEAD.\n'])
+  golden(t, [code, out])
   const odd = await machine.call(['review', '--', '--output=stolen'])
-  assert.deepEqual(
-    [odd.code, odd.err],
-    [2, 'termaite: "--output=stolen" is no range. Name a commit, a branch, or two of them: main..HEAD\n'],
-  )
+  golden(t, [odd.code, odd.err])
 })
 
 test('our own agent reviews with reading alone: a write is refused, and the provider holds the form', async (t) => {
@@ -151,7 +110,7 @@ test('our own agent reviews with reading alone: a write is refused, and the prov
   )
   assert.equal(readdirSync(machine.project).includes('stolen'), false)
   const requests = server.turns().map(({ body }) => body)
-  assert.match(JSON.stringify(requests[0].input), /Review the uncommitted changes of the project in this folder/)
-  assert.match(JSON.stringify(requests[2].input), /this agent may only read/)
+  golden(t, JSON.stringify(requests[0].input))
+  golden(t, JSON.stringify(requests[2].input))
   assert.ok(JSON.stringify(requests.at(-1).text.format.schema).includes('"severity"'), 'the last request has the form')
 })

@@ -2,6 +2,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Health } from '../../src/mind/rotation/health.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const good = 'cat >/dev/null; echo the answer'
 const bad = 'cat >/dev/null; echo half an answer; echo it broke >&2; exit 3'
@@ -26,13 +29,7 @@ test('all fail: exit 1, every attempt named, no reply kept', async (t) => {
   machine.agents({ bad, worse: 'cat >/dev/null; exit 4', mute: 'cat >/dev/null' })
   const { code, out, err } = await machine.call(['-p', 'hello'])
   assert.deepEqual({ code, out }, { code: 1, out: '' })
-  assert.deepEqual(err.split('\n'), [
-    'bad failed with exit code 3: it broke',
-    'worse failed with exit code 4 and printed no message',
-    'mute gave an empty answer',
-    'termaite: no agent could answer; `termaite doctor` looks at each of them.',
-    '',
-  ])
+  golden(t, err.split('\n'))
   assert.deepEqual(
     machine.kept().map(([type]) => type),
     ['prompt', 'words', 'attempt', 'attempt', 'attempt', 'end'],
@@ -78,8 +75,8 @@ test('--only asks the named agent alone: a parked one ends with 75, and nothing 
     ],
   )
   assert.match(again.err, /spent: out of quota until /)
-  assert.match(nameless.err, /--only needs the name of an agent: add -a and its name\./)
-  assert.match(thinking.err, /--only and --think consensus cannot be combined: thinking asks other agents\./)
+  golden(t, nameless.err)
+  golden(t, thinking.err)
 })
 
 test('round-robin goes on after the agent that answered, over processes; -a does not move it', async (t) => {

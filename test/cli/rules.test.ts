@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('--allow spares a question in this run, --deny goes before it, and refusals are audited', async (t) => {
   const server = await modelServer(({ count }) => {
@@ -25,17 +28,12 @@ test('--allow spares a question in this run, --deny goes before it, and refusals
   assert.deepEqual({ code, out }, { code: 77, out: 'done\n' }, err)
   assert.deepEqual(readdirSync(machine.project), ['a.txt'])
   const entries = (await run('audit', 'export')).out.trim().split('\n')
-  assert.deepEqual(
+  golden(
+    t,
     entries.map((line) => {
       const { type, answer, why, verdict } = JSON.parse(line)
       return [type, answer ?? why ?? verdict]
     }),
-    [
-      ['begin', 'yes: a rule of this run allows it'],
-      ['execution', 'yes: a rule of this run allows it'],
-      ['refusal', 'the rule Edit(b.txt) denies it'],
-      ['approval', 'nobody'],
-    ],
   )
   assert.match((await run('audit')).out, /refusal\s+no\s+native\s+file_creator/)
   const wrong = await run('-p', 'go', '--deny', 'bash(')

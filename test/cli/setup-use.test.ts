@@ -15,6 +15,9 @@ import { dirname, join } from 'node:path'
 import { parse } from 'jsonc-parser'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A machine with settings that have a comment, and a person whose home holds these files. */
 function withFiles(t: TestContext, files: Record<string, unknown>, project: Record<string, unknown> = {}) {
@@ -84,43 +87,12 @@ test('what seven CLIs have is shown, taken into use without secrets, hooks and a
   const { machine, home, use, settings, text } = withFiles(t, everything)
   const before = text()
   const shown = await use('--dry-run')
-  assert.deepEqual(shown.out.split('\n'), [
-    'Claude Code',
-    '  commands (1) · ~/.claude/commands · as /claude:<name>',
-    '  skills (1) · ~/.claude/skills',
-    '  subagents (1) · ~/.claude/agents',
-    '  instructions CLAUDE.md · ~/.claude/CLAUDE.md',
-    '  MCP server github · ~/.claude.json · without its secret GITHUB_TOKEN',
-    '  rule deny Read(~/.ssh/**) · ~/.claude/settings.json',
-    '  rule allow bash(npm test:*) · ~/.claude/settings.json',
-    '  hook at PreToolUse: check.sh · ~/.claude/settings.json',
-    '  cannot be used: MCP server leaky · ~/.claude.json · its arguments seem to hold a secret',
-    'Gemini CLI',
-    '  commands (1) · ~/.gemini/commands · as /gemini:<name>',
-    '  MCP server maps · ~/.gemini/settings.json',
-    'Codex',
-    '  commands (1) · ~/.codex/prompts · as /codex:<name>',
-    '  MCP server docs · ~/.codex/config.toml',
-    '  rule deny bash(rm -rf:*) · ~/.codex/rules/default.rules',
-    'OpenCode',
-    '  commands (1) · ~/.config/opencode/command · as /opencode-command:<name>',
-    '  MCP server far · ~/.config/opencode/opencode.json',
-    'Qwen Code',
-    '  rule ask bash(git push:*) · ~/.qwen/settings.json',
-    'GitHub Copilot CLI',
-    '  MCP server pw · ~/.copilot/mcp-config.json',
-    'pi',
-    '  commands (1) · ~/.pi/agent/prompts · as /pi:<name>',
-    '',
-  ])
-  assert.deepEqual([shown.err, text()], ['18 of these are not used yet. Leave --dry-run out to choose.\n', before])
+  golden(t, shown.out.split('\n'))
+  golden(t, [shown.err, text()])
 
   const unasked = await use()
   assert.deepEqual([unasked.code, text()], [2, before])
-  assert.match(
-    unasked.err,
-    /there is no terminal to ask in\. --dry-run shows what there is; --yes uses all of it but hooks/,
-  )
+  golden(t, unasked.err)
 
   const used = await use('--yes')
   assert.equal(used.code, 0, used.err)
@@ -136,14 +108,8 @@ test('what seven CLIs have is shown, taken into use without secrets, hooks and a
     permissions: { deny: ['Read(~/.ssh/**)', 'bash(rm -rf:*)'], ask: ['bash(git push:*)'] },
   })
   assert.match(text(), /^\{ \/\/ mine\n/)
-  assert.match(
-    used.err,
-    /only taken after your own yes: rule allow bash\(npm test:\*\), hook at PreToolUse: check\.sh\./,
-  )
-  assert.match(
-    used.out,
-    /github needs the variable GITHUB_TOKEN: its value is GITHUB_TOKEN of that server in ~\/\.claude\.json, and was not copied\./,
-  )
+  golden(t, used.err)
+  golden(t, used.out)
   assert.equal(readFileSync(join(machine.home, 'TERMAITE.md'), 'utf8'), `@${home}/.claude/CLAUDE.md\n`)
   const links = [
     'commands/claude',
@@ -175,7 +141,7 @@ test('what seven CLIs have is shown, taken into use without secrets, hooks and a
   const now = text()
   const again = await use('--yes')
   assert.deepEqual([again.code, text()], [0, now])
-  assert.match(again.err, /^There is nothing new to use\./)
+  golden(t, again.err)
   assert.equal(again.out.match(/used already/g)?.length, 16)
 
   const partly = await use('--undo', 'codex', '--yes')
@@ -188,7 +154,7 @@ test('what seven CLIs have is shown, taken into use without secrets, hooks and a
     links.filter((link) => lstatSync(join(machine.home, link), { throwIfNoEntry: false })),
     [],
   )
-  assert.equal((await use('--undo')).err, 'Nothing of your other CLIs was taken into use by termaite setup.\n')
+  golden(t, (await use('--undo')).err)
 })
 
 test('commands of the linked folders are commands of the chat, Gemini’s TOML too', async (t) => {
@@ -209,15 +175,11 @@ test('what was changed by hand since is left as it is, and what has a name of yo
   machine.settings({ agents: [], mcpServers: { docs: { command: 'mine' } } })
   mkdirSync(join(machine.home, 'commands', 'claude'), { recursive: true })
   const used = await use('--yes')
-  assert.match(used.out, /MCP server docs · ~\/\.claude\.json · not used: something else has its name here/)
-  assert.match(used.out, /commands \(1\) · .* · not used: something else has its name here/)
+  golden(t, used.out)
   assert.deepEqual(settings().mcpServers, { docs: { command: 'mine' }, other: { command: 'o' } })
   machine.settings({ agents: [], mcpServers: { other: { command: 'changed' } } })
   const undone = await use('--undo', '--yes')
-  assert.deepEqual(
-    [undone.err, settings().mcpServers],
-    ['MCP server other was changed or removed since, and was left as it is.\n', { other: { command: 'changed' } }],
-  )
+  golden(t, [undone.err, settings().mcpServers])
 })
 
 test('what came with a project waits for trust, and goes into the settings of that project', async (t) => {
@@ -243,7 +205,7 @@ test('what came with a project waits for trust, and goes into the settings of th
     'rule deny bash(sudo:*): waiting',
     'hook at Stop: ./evil: waiting',
   ])
-  assert.equal((await use('--yes')).err, 'There is nothing new to use.\n')
+  golden(t, (await use('--yes')).err)
   assert.ok(!existsSync(join(machine.project, '.termaite')))
 
   assert.equal((await machine.call(['trust', '--yes'])).code, 0)
@@ -254,7 +216,7 @@ test('what came with a project waits for trust, and goes into the settings of th
     'hook at Stop: ./evil: new',
   ])
   const used = await use('--yes')
-  assert.match(used.out, /The settings of this project have changed: termaite trust shows them and asks you again\./)
+  golden(t, used.out, { [machine.folder]: '<machine>' })
   const own = join(machine.project, '.termaite/settings.json')
   assert.deepEqual(
     [JSON.parse(readFileSync(own, 'utf8')), settings()],
@@ -285,23 +247,8 @@ test('hostile files are named and change nothing', async (t) => {
   symlinkSync(join(home, 'outside.json'), join(machine.project, '.gemini/settings.json'))
   const before = text()
   const { code, out, err } = await use('--dry-run')
-  assert.deepEqual(err.split('\n'), [
-    `termaite: ${home}/.claude.json is not used: it is not JSON (line 1: close brace expected).`,
-    `termaite: ${machine.project}/.gemini/settings.json is not used: it leads out of the project, to ${home}/outside.json.`,
-    `termaite: ${home}/.codex/config.toml is not used: it is not TOML (line 1).`,
-    `termaite: ${home}/.qwen/settings.json is not used: it is longer than 33.6 MB.`,
-    '',
-  ])
-  assert.deepEqual(out.split('\n'), [
-    'Claude Code',
-    '  cannot be used: hook at Stop · ~/.claude/settings.json · its command seems to hold a secret',
-    'Gemini CLI',
-    '  cannot be used: MCP server evil⟨U+202E⟩ $(x) · ~/.gemini/settings.json · its name has characters that no tool may have',
-    '  cannot be used: MCP server __proto__x · ~/.gemini/settings.json · its name has characters that no tool may have',
-    'GitHub Copilot CLI',
-    '  cannot be used: MCP server here · ~/.copilot/mcp-config.json · it would run a file of whichever project is open, trusted or not; give the whole path there',
-    '',
-  ])
+  golden(t, err.split('\n'), { [machine.folder]: '<machine>' })
+  golden(t, out.split('\n'))
   assert.equal((await use('--yes')).code, code)
   assert.equal(text(), before)
 })
@@ -314,10 +261,10 @@ test('settings that cannot be edited are not touched', async (t) => {
   rmSync(file)
   const none = await use('--yes')
   assert.deepEqual([none.code, existsSync(file)], [2, false])
-  assert.match(none.err, /there are no settings yet\. Run termaite setup: it offers this at its end\./)
+  golden(t, none.err)
   writeFileSync(join(machine.home, 'config.yaml'), 'rotationStrategy: random\n')
   const yaml = await use('claude', '--yes')
-  assert.match(yaml.out, /MCP server github · .* · your settings are in config\.yaml, which termaite does not edit/)
+  golden(t, yaml.out)
   assert.ok(!existsSync(file))
   assert.deepEqual((await machine.call(['setup', '--undo'])).code, 2)
   assert.match((await use('nobody')).err, /found "nobody", allowed: claude, /)
@@ -381,9 +328,6 @@ test('setup that nobody watches only says that there is something', async (t) =>
   rmSync(join(machine.home, 'settings.json'))
   const { code, out } = await machine.call(['setup'], { env: { ...machine.install(['claude']), HOME: home } })
   assert.equal(code, 0)
-  assert.match(
-    out,
-    /termaite can use what you have set up for Claude Code, .*, and 15 more\. To look and choose: termaite setup --use\n/,
-  )
+  golden(t, out, { [machine.folder]: '<machine>' })
   assert.deepEqual([settings().mcpServers, existsSync(join(machine.home, 'commands'))], [undefined, false])
 })

@@ -13,6 +13,9 @@ import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 120_000 }
 
@@ -71,29 +74,14 @@ test(
     const { machine, git, read, termaite, review, state, branches } = await shop(t)
     const { short, branch } = await review({ 'a.txt': 'one\n2\nthree\n', 'lib/new.txt': 'n\n' })
     const shown = (await termaite('task', 'show', short)).out
-    assert.deepEqual(shown.slice(shown.indexOf('Changes:')).split('\n'), [
-      `Changes: 2 files +2 −1 on the branch ${branch}`,
-      '  a.txt        +1 −1',
-      '  lib/new.txt  +1 −0',
-      `  See them:  git -C ${machine.project} diff HEAD...${branch}`,
-      `  Merge:     termaite task approve ${short} --merge`,
-      `  Send back: termaite task reject ${short} "<what is wrong>"`,
-      '',
-      'Did it.',
-      '',
-    ])
+    golden(t, shown.slice(shown.indexOf('Changes:')).split('\n'), { [machine.folder]: '<machine>', [short]: '<short>' })
     assert.match(
       (await termaite('report')).out,
       new RegExp(`\\(orc\\)\n +Did it\\.\n +git -C ${machine.project} diff HEAD\\.\\.\\.${branch}\n`),
     )
     const asked = await termaite('task', 'approve', short, '--merge')
     assert.equal(asked.code, 2)
-    assert.match(
-      asked.err,
-      new RegExp(
-        `Merge 2 files \\+2 −1 from ${branch} into main in .*\\? There is no terminal to ask in\. To do it without asking, add --yes`,
-      ),
-    )
+    golden(t, asked.err, { [machine.folder]: '<machine>', [short]: '<short>' })
     assert.equal(await state(short), 'IN_REVIEW')
     assert.deepEqual(await termaite('task', 'approve', short, '--merge', '--yes'), {
       code: 0,
@@ -150,10 +138,7 @@ test('a merge that cannot be made is told by file, and the work tree is as befor
   const before = tree()
   const conflict = await termaite('task', 'approve', short, '--merge', '--yes')
   assert.deepEqual([conflict.code, tree(), await state(short)], [1, before, 'IN_REVIEW'])
-  assert.deepEqual(conflict.err.split('\n').slice(0, 2), [
-    `termaite: task approve: ${branch} and main changed the same lines in 1 file. Nothing was merged, and the task stays IN_REVIEW:`,
-    '  a.txt',
-  ])
+  golden(t, conflict.err.split('\n').slice(0, 2), { [short]: '<short>' })
   assert.match(conflict.err, /termaite task reject \w+ "Merge main into your branch and solve the conflicts in a\.txt"/)
   git('checkout', '-q', '--detach')
   assert.match(
@@ -189,10 +174,7 @@ test(
     assert.match(left.out, new RegExp(`Changes: 1 file \\+1 −0 on the branch ${second.branch}`))
     assert.equal(branches().includes(branch), false)
     assert.equal(branches().includes(second.branch), true)
-    assert.match(
-      (await termaite('task', 'approve', second.short, '--merge', '--yes')).err,
-      /is CANCELLED: only work that is done can be merged/,
-    )
+    golden(t, (await termaite('task', 'approve', second.short, '--merge', '--yes')).err, { [second.short]: '<short>' })
   },
 )
 
@@ -226,10 +208,7 @@ test(
     )
     const gone = `${machine.project}-gone`
     renameSync(machine.project, gone)
-    await assert.rejects(
-      approve(other.id),
-      /^Error: The machine \S+ has no .*\. Merge it on the machine that has the repository/,
-    )
+    await golden.rejects(t, approve(other.id), { [machine.folder]: '<machine>', [other.short]: '<short>' })
     renameSync(gone, machine.project)
   },
 )

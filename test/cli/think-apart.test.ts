@@ -9,6 +9,9 @@ import { alive, labelled } from '../base/alive.ts'
 import { modelServer } from '../real/model-server.ts'
 import { ended, Machine, nativeOn } from './program.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -96,17 +99,7 @@ test(
       env: { ANTHROPIC_API_KEY: 'made-up-key' },
     })
     assert.deepEqual({ code, out }, { code: 0, out: 'Both are written.\n' }, err)
-    assert.deepEqual(story(machine), [
-      'termaite: thinking: decompose, you chose it',
-      'termaite: 2 tasks, each with a check of its own',
-      'termaite: 2 tasks in parallel, each in a copy of the project',
-      '$ test -s a.txt',
-      'termaite: 1 of 2 done: write a.txt (2 files brought back; `test -s a.txt` exited with 0)',
-      '$ test -s b.txt',
-      'termaite: 2 of 2 done: write b.txt (2 files brought back; `test -s b.txt` exited with 0)',
-      'one: Both are written.',
-      'one, passed: true, 1 asked',
-    ])
+    golden(t, story(machine))
     const read = (name: string) => readFileSync(join(machine.project, name), 'utf8')
     for (const name of ['a', 'b']) {
       assert.equal(read(`${name}.txt`), 'not committed\nuntracked\n')

@@ -4,8 +4,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripAnsi } from '../../src/base/ansi.ts'
 import { modelServer } from '../real/model-server.ts'
-import { Machine } from './program.ts'
+import { Machine, untimed } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -36,26 +39,14 @@ test(
   options,
   async (t) => {
     const { machine, lay, ran, run } = await withScripts(t)
-    const { project } = machine
     const asked = await run('trust')
     assert.deepEqual([asked.code, asked.out], [2, ''])
-    const shown = [
-      '.claude/settings.json',
-      '    hook UserPromptSubmit: sh "$CLAUDE_PROJECT_DIR/tools/hook.sh"',
-      '.mcp.json',
-      '    MCP server tool: node tools/server.js',
-      'tools/hook.sh',
-      'tools/server.js',
-      `Files in ${project} can run programs and steer agents. They are used only if you trust them.`,
-    ]
-    const nobody = `termaite: Trust these files in ${project} as they are now? There is no terminal to ask in. To do it without asking, add --yes.`
-    assert.deepEqual(asked.err.trimEnd().split('\n'), [...shown, nobody])
+    golden(t, asked.err.trimEnd().split('\n'), { [machine.folder]: '<machine>' })
     await run('-p', 'one')
     assert.deepEqual([ran('server-one'), ran('hook-one')], [false, false])
 
     const given = await run('trust', '--yes')
-    const now = `${project} is trusted: 4 files, until one of them changes.`
-    assert.deepEqual([given.code, given.err, given.out.trimEnd().split('\n')], [0, '', [...shown, now]])
+    golden(t, [given.code, given.err, given.out.trimEnd().split('\n')], { [machine.folder]: '<machine>' })
     const used = await run('-p', 'two')
     assert.deepEqual([ran('server-one'), ran('hook-one'), used.err.includes('not trusted')], [true, true, false])
 
@@ -63,7 +54,7 @@ test(
     lay('tools/hook.sh', 'touch "$CLAUDE_PROJECT_DIR/hook-two"\n')
     const { err } = await run('-p', 'three')
     assert.deepEqual([ran('server-two'), ran('hook-two')], [false, false])
-    assert.match(err, /tools\/hook\.sh and 1 more are not used, because this folder is not trusted/)
+    golden(t, untimed(err))
     const again = await run('trust')
     assert.deepEqual(again.err.split('\n').slice(0, 10), [
       'tools/hook.sh (changed)',
@@ -98,38 +89,26 @@ test('trusted folders are listed and revoked, as text and as JSON', options, asy
   assert.deepEqual({ ...one, at: 0 }, { folder: project, at: 0, files })
   assert.match((await run('trust', '--list')).out, new RegExp(`^FOLDER +SINCE +FILES\\n${project} .* 4\\n$`))
   const already = await run('trust')
-  assert.deepEqual([already.code, already.out], [0, `${project} is trusted: 4 files, until one of them changes.\n`])
+  golden(t, [already.code, already.out], { [machine.folder]: '<machine>' })
   assert.deepEqual(JSON.parse((await run('trust', '--revoke', '--json')).out), { revoked: [project] })
   const twice = await run('trust', '--revoke')
-  assert.deepEqual(
-    [twice.code, twice.err],
-    [1, `termaite: trust: ${project} is not trusted, so nothing was changed.\n`],
-  )
+  golden(t, [twice.code, twice.err], { [machine.folder]: '<machine>' })
   assert.deepEqual(
     [(await run('trust', '--list')).err, (await run('trust', 'gone')).code],
     ['No folder is trusted.\n', 2],
   )
   assert.deepEqual((await run('trust', '--list', '--revoke')).code, 2)
   const plain = await machine.run(['trust'], { cwd: machine.folder })
-  assert.deepEqual(
-    [plain.code, plain.out],
-    [
-      0,
-      `${machine.folder} has nothing that needs trust. Programs in it, such as its own language servers, start only after: termaite trust --yes\n`,
-    ],
-  )
+  golden(t, [plain.code, plain.out], { [machine.folder]: '<machine>' })
   const agreed = await machine.run(['trust', '--yes', '--json'], { cwd: machine.folder })
   assert.deepEqual(JSON.parse(agreed.out), { folder: machine.folder, trusted: true, files: [] })
-  assert.deepEqual(
-    (await machine.run(['trust'], { cwd: machine.folder })).out,
-    `${machine.folder} is trusted: programs in it, such as its own language servers, may start in the sandbox.\n`,
-  )
+  golden(t, (await machine.run(['trust'], { cwd: machine.folder })).out, { [machine.folder]: '<machine>' })
 })
 
 test('at a terminal the person is shown the files and asked', { ...options, ...inTerminal }, async (t) => {
   const { machine, run } = await withScripts(t)
   const said = await typed(machine, ['trust'], [[/MCP server tool: node tools\/server\.js[^]*\[y\/N\] /, 'n\r']])
-  assert.match(stripAnsi(said.out), /Nothing was changed: the folder is still not trusted\./)
+  golden(t, stripAnsi(said.out), { [machine.folder]: '<machine>' })
   assert.deepEqual(JSON.parse((await run('trust', '--list', '--json')).out), [])
   await typed(machine, ['trust'], [[/\[y\/N\] /, 'y\r']])
   assert.equal(JSON.parse((await run('trust', '--list', '--json')).out).length, 1)

@@ -8,6 +8,9 @@ import { leashPolicy } from '../leash-policy.ts'
 import { perform } from '../../src/core/work/perform.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from './made.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const yes: Policy = async () => ({ verdict: 'yes', why: 'test' })
 
@@ -53,7 +56,7 @@ test('the call comes before anything acts, then its progress, then its result', 
   assert.deepEqual(rest.result, { ok: true, text: 'HI', data: 2 })
 })
 
-test('every mishap is a result in words that say what to do', async () => {
+test('every mishap is a result in words that say what to do', async (t) => {
   const never = tool(async () => assert.fail('it ran'))
   const no = (text: string) => ({ ok: false, text })
   assert.deepEqual(await resultOf(undefined), no('There is no tool shout.'))
@@ -68,17 +71,9 @@ test('every mishap is a result in words that say what to do', async () => {
       throw new Error('text must be a string')
     },
   })
-  assert.deepEqual(
-    await resultOf(picky),
-    no(
-      `shout could not read its input: text must be a string. Call it again as it is described here.\n\nshout: \nNotes: Loud words are read best.\nInput: {"type":"object"}`,
-    ),
-  )
+  golden(t, await resultOf(picky))
   const deny: Policy = async () => ({ verdict: 'no', why: 'it is forbidden' })
-  assert.deepEqual(await resultOf(never, deny), {
-    ...no('shout was not allowed: it is forbidden. Go on without it, or say what you need and why.'),
-    data: { denied: 'shout: {"text":"hi"}' },
-  })
+  golden(t, await resultOf(never, deny))
   const broken: Policy = async () => {
     throw new Error('no rules')
   }
@@ -90,7 +85,7 @@ test('every mishap is a result in words that say what to do', async () => {
   assert.deepEqual(await resultOf(never, yes, turnOf({ signal: AbortSignal.abort() })), no('cancelled before it ran'))
 })
 
-test('a question is put to the person, and nobody there means no', async () => {
+test('a question is put to the person, and nobody there means no', async (t) => {
   const ask: Policy = async () => ({
     verdict: 'ask',
     why: 'it changes something',
@@ -104,28 +99,12 @@ test('a question is put to the person, and nobody there means no', async () => {
       ask,
       turnOf({ ask: async (question) => (asked.push(question), picks) }),
     )
-  const refused = (why: string) => ({ ok: false, text: `shout was refused: ${why}. Do not try it again in this turn.` })
   assert.deepEqual(await answered(['once']), { ok: true, text: 'done' })
   assert.deepEqual(await answered(['always']), { ok: true, text: 'done' })
   assert.deepEqual(await answered(['prefix']), { ok: true, text: 'done' })
-  const what = 'shout: {"text":"hi"}'
-  assert.deepEqual(await answered(['no']), { ...refused('the person said no'), data: { refused: what } })
-  const data = { denied: what }
-  assert.deepEqual(await answered(undefined), {
-    ...refused('it changes something, and nobody was there to say yes'),
-    data,
-  })
-  assert.deepEqual(asked[0], {
-    about: 'permission',
-    text: 'shout: {"text":"hi"}\nit changes something',
-    from: [],
-    options: [
-      { id: 'once', label: 'Yes, once', means: 'once' },
-      { id: 'always', label: 'Yes, always in this project', grants: 'shout(hi)', means: 'always' },
-      { id: 'no', label: 'No', means: 'no' },
-      { id: 'prefix', label: 'Yes, always in this project, also with other arguments', grants: 'shout(h:*)' },
-    ],
-  })
+  golden(t, await answered(['no']))
+  golden(t, await answered(undefined))
+  golden(t, asked[0])
 })
 
 test('leaving early waits for the tool that the abort ends', async () => {

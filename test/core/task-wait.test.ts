@@ -6,6 +6,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mayHave, waitReason } from '../../src/core/work/task-wait.ts'
 import { queued } from '../contract/ledger-rows.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const task = (over: Partial<QueuedTask> = {}) => queued('t', { workspace: '/shop', ...over })
 
@@ -24,7 +27,7 @@ const agent = (id: string, over: Partial<StandingAgent> = {}): StandingAgent => 
 
 const repository = 'git:github.com/acme/shop#1f2e3d4c5b6a'
 
-test('a queued task says why nobody works on it', () => {
+test('a queued task says why nobody works on it', (t) => {
   const others = new Map<string, Task>([
     ['open', task({ id: 'open' })],
     ['over', { ...task({ id: 'over' }), state: 'COMPLETED', agent: 'a', result: { message: '' } } as Task],
@@ -34,80 +37,54 @@ test('a queued task says why nobody works on it', () => {
   const paused = { by: 'anna', at: 1, why: 'disk full' }
   const on = (machine: string) => ({ status: { machine } })
   const two = [agent('a', { task: 't1' }), agent('b', { task: 't2' })]
-  assert.deepEqual(
-    [
-      why({ needs: ['over', 'open', 'gone'] }, two),
-      why({ needs: ['over', 'open'] }, two),
-      why({}, []),
-      why({}, [agent('a', { workspace: '/other' }), agent('b', { about: false })]),
-      why({ workspace: repository, origin: { machine: 'desk', path: '/shop' } }, [agent('old')]),
-      why({ workspace: repository }, [agent('a', { workspaces: [repository], about: false })]),
-      why({ capabilities: ['docker'] }, [
-        agent('a', { capabilities: ['docker'], about: false }),
-        agent('b', { capabilities: ['docker'], about: false }),
-      ]),
-      why({ capabilities: ['rust', 'sql'] }, [agent('a', { capabilities: ['sql'] })]),
-      why({ capabilities: ['rust', 'sql'] }, [
-        agent('a', { capabilities: ['sql'] }),
-        agent('b', { capabilities: ['rust'], about: false }),
-      ]),
-      why({}, [agent('a', { paused }), agent('b', { about: false }), agent('c', { task: 't1' })]),
-      why(
-        {},
-        ['a', 'b', 'c'].map((id) => agent(id, { paused: { by: 'ben', at: 1, drains: true } })),
-      ),
-      why(
-        {},
-        [agent('a', on('m')), agent('b', on('m')), agent('c', { about: false })],
-        [
-          { machine: 'm', pause: paused },
-          { machine: 'n', pause: paused },
-        ],
-      ),
-      why(
-        {},
-        [
-          agent('a', on('m')),
-          agent('b', { ...on('m'), task: 't1' }),
-          ...['c', 'd', 'e', 'f'].map((id) => agent(id, { about: false })),
-        ],
-        [{ machine: 'm', limit: 1 }],
-      ),
-      why({}, [agent('a', on('m')), agent('b', { ...on('m'), task: 't1' })], [{ machine: 'm', limit: 2 }]),
-      why({ wish: 'a' }, [agent('a', on('m')), agent('b', { ...on('m'), task: 't1' })], [{ machine: 'm', limit: 1 }]),
-      why({ capabilities: ['gpu'] }, [agent('a', { ...on('m'), about: false })], [{ machine: 'm', labels: ['gpu'] }]),
-      why({}, [], [{ machine: '*', pause: paused }]),
-      why({ wish: 'a' }, two),
-      why({ wish: 'c' }, [...two, agent('c')]),
-      why({}, two),
-      why({}, [two[0]!]),
-      why({}, [...two, agent('c')]),
-    ],
-    [
-      'waits until open and gone are done',
-      'waits until open is done',
-      'waits for an agent that has /shop; no agent is registered',
-      'waits for an agent; 1 knows the workspace and is offline',
-      'waits for an agent that has acme/shop; old works in /shop under an older termaite, which has to be updated there',
-      'waits for an agent; 1 knows the workspace and is offline',
-      'waits for an agent with `docker`; 2 know the workspace, both are offline',
-      'waits for an agent with `rust` and `sql`; 1 knows the workspace and does not have `rust`',
-      'waits for an agent with `rust` and `sql`; 2 know the workspace: a does not have `rust`, and b does not have `sql`',
-      'waits for an agent; 3 know the workspace: a is paused by anna (disk full), b is offline, and c is busy',
-      'waits for an agent; 3 know the workspace, all 3 are drained by ben',
-      'waits for an agent; 3 know the workspace: a and b are on m, which is paused by anna (disk full), and c is offline',
-      'waits for an agent; 6 know the workspace: a is on m, which has its limit of 1 task, b is busy, and 4 are offline',
-      'is given to the next agent that asks for work',
-      'waits for a, which is on m, which has its limit of 1 task',
-      'waits for an agent with `gpu`; 1 knows the workspace and is offline',
-      'waits: the hub is paused by anna (disk full)',
-      'waits for a, which is busy',
-      'waits for c',
-      'waits for an agent; 2 know the workspace, both are busy',
-      'waits for an agent; 1 knows the workspace and is busy',
-      'is given to the next agent that asks for work',
-    ],
-  )
+  golden(t, [
+    why({ needs: ['over', 'open', 'gone'] }, two),
+    why({ needs: ['over', 'open'] }, two),
+    why({}, []),
+    why({}, [agent('a', { workspace: '/other' }), agent('b', { about: false })]),
+    why({ workspace: repository, origin: { machine: 'desk', path: '/shop' } }, [agent('old')]),
+    why({ workspace: repository }, [agent('a', { workspaces: [repository], about: false })]),
+    why({ capabilities: ['docker'] }, [
+      agent('a', { capabilities: ['docker'], about: false }),
+      agent('b', { capabilities: ['docker'], about: false }),
+    ]),
+    why({ capabilities: ['rust', 'sql'] }, [agent('a', { capabilities: ['sql'] })]),
+    why({ capabilities: ['rust', 'sql'] }, [
+      agent('a', { capabilities: ['sql'] }),
+      agent('b', { capabilities: ['rust'], about: false }),
+    ]),
+    why({}, [agent('a', { paused }), agent('b', { about: false }), agent('c', { task: 't1' })]),
+    why(
+      {},
+      ['a', 'b', 'c'].map((id) => agent(id, { paused: { by: 'ben', at: 1, drains: true } })),
+    ),
+    why(
+      {},
+      [agent('a', on('m')), agent('b', on('m')), agent('c', { about: false })],
+      [
+        { machine: 'm', pause: paused },
+        { machine: 'n', pause: paused },
+      ],
+    ),
+    why(
+      {},
+      [
+        agent('a', on('m')),
+        agent('b', { ...on('m'), task: 't1' }),
+        ...['c', 'd', 'e', 'f'].map((id) => agent(id, { about: false })),
+      ],
+      [{ machine: 'm', limit: 1 }],
+    ),
+    why({}, [agent('a', on('m')), agent('b', { ...on('m'), task: 't1' })], [{ machine: 'm', limit: 2 }]),
+    why({ wish: 'a' }, [agent('a', on('m')), agent('b', { ...on('m'), task: 't1' })], [{ machine: 'm', limit: 1 }]),
+    why({ capabilities: ['gpu'] }, [agent('a', { ...on('m'), about: false })], [{ machine: 'm', labels: ['gpu'] }]),
+    why({}, [], [{ machine: '*', pause: paused }]),
+    why({ wish: 'a' }, two),
+    why({ wish: 'c' }, [...two, agent('c')]),
+    why({}, two),
+    why({}, [two[0]!]),
+    why({}, [...two, agent('c')]),
+  ])
 })
 
 test('a task goes to an agent that can do it, and one that is meant for an agent waits for that agent while it is there', () => {

@@ -5,6 +5,9 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import { unfinished } from '../../src/core/talk/outcome.ts'
 import { promptText, entryText } from '../../src/core/talk/transcript.ts'
 import { answeredTurn, entryMaker } from './made.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const asked = (history: Entry[], prompt: string) => ({ agent: 'codex', prompt, history, attempts: [], steered: [] })
 
@@ -12,7 +15,7 @@ test('a first prompt stands alone', () => {
   assert.equal(promptText(asked([], 'hi')), '<message from="user">\nhi\n</message>\n')
 })
 
-test('the transcript has everything in one text', () => {
+test('the transcript has everything in one text', (t) => {
   const make = entryMaker()
   const failure = { kind: 'quota' as const, message: 'limit reached' }
   const history: Entry[] = [
@@ -27,41 +30,10 @@ test('the transcript has everything in one text', () => {
   const did = { calls: ['bash: ls'], files: ['a.ts', 'b.ts'], lastWords: 'I was abo' }
   const attempts = [{ type: 'attempt' as const, by: 'claude', failure, ms: 5, did }]
   const text = promptText({ ...asked(history, 'go on'), attempts, metaInstruction: 'Sum up.' })
-  assert.equal(
-    text,
-    `<summary>
-long ago
-</summary>
-<message from="user">
-list
-</message>
-<call by="claude" tool="bash">
-{"command":"ls"}
-</call>
-<result failed="true">
-${'x'.repeat(600)}[… 100 characters more]
-</result>
-<note>
-This turn ended without an answer: limit reached
-</note>
-<message from="user">
-go on
-</message>
-<attempt by="claude">
-quota: limit reached
-tool calls: bash: ls
-files changed: a.ts, b.ts
-last words: I was abo
-</attempt>
-
-The messages above are one conversation between a user and several agents in this project; you are codex. Answer the last message from the user.
-Another agent tried the last message before you and failed. Changes that it made are still in place: check what is already done before you do it again.
-Sum up.
-`,
-  )
+  golden(t, text)
 })
 
-test('an agent that tries again is told that the attempt before was its own', () => {
+test('an agent that tries again is told that the attempt before was its own', (t) => {
   const attempts = [
     { type: 'attempt' as const, by: 'codex', failure: { kind: 'denied' as const, message: 'no' }, ms: 5 },
   ]
@@ -70,39 +42,14 @@ test('an agent that tries again is told that the attempt before was its own', ()
       .trim()
       .split('\n')
       .at(-1)
-  const rest = 'made are still in place: check what is already done before you do it again.'
-  assert.deepEqual(
-    [last('codex'), last('claude')],
-    [
-      `You tried the last message before and failed. Changes that you ${rest}`,
-      `Another agent tried the last message before you and failed. Changes that it ${rest}`,
-    ],
-  )
+  golden(t, [last('codex'), last('claude')])
 })
 
-test('text that was typed to agents which failed before belongs to the request', () => {
+test('text that was typed to agents which failed before belongs to the request', (t) => {
   const attempts = [
     { type: 'attempt' as const, by: 'claude', failure: { kind: 'quota' as const, message: 'limit' }, ms: 5 },
   ]
-  assert.equal(
-    promptText({ ...asked([], 'paint it'), attempts, steered: ['in blue', 'and round'] }),
-    `<message from="user">
-paint it
-</message>
-<message from="user">
-in blue
-</message>
-<message from="user">
-and round
-</message>
-<attempt by="claude">
-quota: limit
-</attempt>
-
-The messages above are one conversation between a user and several agents in this project; you are codex. Answer the last 3 messages from the user: they are one request, and the later ones were typed while it was worked on.
-Another agent tried the last message before you and failed. Changes that it made are still in place: check what is already done before you do it again.
-`,
-  )
+  golden(t, promptText({ ...asked([], 'paint it'), attempts, steered: ['in blue', 'and round'] }))
 })
 
 test('no agent can speak in the name of another', () => {
@@ -164,7 +111,7 @@ test('property: the text that one turn was told is a prefix of the text for the 
   )
 })
 
-test('the next agent is told why a turn stopped before its work was done', () => {
+test('the next agent is told why a turn stopped before its work was done', (t) => {
   const failure = unfinished('steps', 'its 50 allowed steps are made')
   const end = {
     type: 'end',
@@ -175,8 +122,5 @@ test('the next agent is told why a turn stopped before its work was done', () =>
     session: 's',
     turn: 't',
   } as const
-  assert.equal(
-    entryText(end),
-    '<note>\nThis turn was stopped before the work was done: its 50 allowed steps are made. What it did by then is still in place: look at it before you do more.\n</note>',
-  )
+  golden(t, entryText(end))
 })

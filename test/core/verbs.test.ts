@@ -15,6 +15,9 @@ import { drain } from '../../src/base/relay.ts'
 import { consult, graceMs, take } from '../../src/core/work/verbs.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from './made.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const traits = { window: 1_000, memory: 'none' as const, talks: true, steers: false }
 
@@ -52,17 +55,16 @@ test('usage is paid once, however deep it comes from', async () => {
   assert.equal(purse.refuse(41)?.stoppedBy, 'tokens')
 })
 
-test('no turn starts once aborted, or beyond the budget', async () => {
+test('no turn starts once aborted, or beyond the budget', async (t) => {
   const agent = scriptedAgent('a', [[{ say: 'hi' }]])
   const aborted = await drained(take(agent, turnOf({ signal: AbortSignal.abort() })))
   assert.deepEqual(aborted, { events: [], result: failed('aborted', 'cancelled before it started') })
   const poor = await drained(take(agent, turnOf({ prompt: 'x'.repeat(41), budget: budget({ tokens: 10 }) })))
-  const why = 'the next call needs about 11 tokens, but only 10 of 10 are left; raise --max-tokens to continue'
-  assert.deepEqual(poor, { events: [], result: { ok: false, failure: unfinished('tokens', why) } })
+  golden(t, poor)
   assert.equal(agent.turns.length, 0)
 })
 
-test('an agent that throws, at once or later, or stops without an end has crashed', async () => {
+test('an agent that throws, at once or later, or stops without an end has crashed', async (t) => {
   const outcomes = [
     wild(() => {
       throw new Error('at once')
@@ -74,15 +76,10 @@ test('an agent that throws, at once or later, or stops without an end has crashe
     wild(async function* () {}),
     wild(() => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) })),
   ].map((agent) => drain(take(agent, turnOf())))
-  assert.deepEqual(await Promise.all(outcomes), [
-    failed('crash', 'wild failed unexpectedly: at once'),
-    failed('crash', 'wild failed unexpectedly: later'),
-    failed('crash', 'wild stopped without saying how its turn ended'),
-    failed('crash', 'wild stopped without saying how its turn ended'),
-  ])
+  golden(t, await Promise.all(outcomes))
 })
 
-test('an aborted agent says its own end; one that does not is left after the grace', async () => {
+test('an aborted agent says its own end; one that does not is left after the grace', async (t) => {
   const abort = new AbortController()
   const polite = drain(take(scriptedAgent('a', [[{ hang: true }]]), turnOf({ signal: abort.signal })))
   const clock = new HandClock()
@@ -95,7 +92,7 @@ test('an aborted agent says its own end; one that does not is left after the gra
   await clock.turn(graceMs - 1)
   assert.equal(clock.asleep, 1)
   await clock.turn(1)
-  assert.deepEqual(await stubborn, failed('aborted', 'wild did not stop when it was told to'))
+  golden(t, await stubborn)
   assert.equal(clock.asleep, 0)
 })
 
@@ -159,29 +156,20 @@ test('leaving a consultation ends and closes the agent', async () => {
   assert.deepEqual([agent.running, agent.closed], [false, true])
 })
 
-test('a budget counts tokens and cost, and says what is left', () => {
+test('a budget counts tokens and cost, and says what is left', (t) => {
   const purse = budget({ tokens: 100, cost: 0.5 })
   assert.equal(purse.refuse(100), undefined)
   purse.spend({ input: 30, output: 20, source: 'reported', cost: 0.5 })
-  assert.deepEqual(purse.refuse(51), {
-    kind: 'unfinished',
-    message:
-      'stopped before the work was done: the next call needs about 51 tokens, but only 50 of 100 are left; raise --max-tokens to continue',
-    stoppedBy: 'tokens',
-  })
+  golden(t, purse.refuse(51))
   assert.deepEqual(purse.refuse(50), unfinished('cost', '$0.50 of $0.50 are spent; raise --max-cost to continue'))
 })
 
 const left = (reserved: Reservation) => (reserved.failure ? reserved.failure.message : 'reserved')
 
-test('calls side by side set their tokens aside, so that no limit is passed by all of them', () => {
+test('calls side by side set their tokens aside, so that no limit is passed by all of them', (t) => {
   const purse = budget({ tokens: 100 })
   const [first, second, third] = [purse.reserve(60), purse.reserve(30), purse.reserve(20)]
-  assert.deepEqual([first, second, third].map(left), [
-    'reserved',
-    'reserved',
-    'stopped before the work was done: the next call needs about 20 tokens, but only 10 of 100 are left beside the 90 that are set aside for calls under way; raise --max-tokens to continue',
-  ])
+  golden(t, [first, second, third].map(left))
   assert(!first.failure && !second.failure)
   // The call spent less than was set aside for it, and gives the rest back.
   first.budget.spend({ input: 15, output: 5, source: 'reported' })
@@ -206,14 +194,11 @@ test('a call inside a call uses the tokens that were set aside for the outer one
   assert.deepEqual([purse.refuse(10), purse.refuse(11)?.stoppedBy], [undefined, 'tokens'])
 })
 
-test('tokens that are set aside count for the cost too, at the price that was paid so far', () => {
+test('tokens that are set aside count for the cost too, at the price that was paid so far', (t) => {
   const purse = budget({ cost: 1 })
   purse.spend({ input: 100, output: 0, source: 'reported', cost: 0.4 })
   const held = purse.reserve(150)
-  assert.deepEqual(
-    purse.refuse(1),
-    unfinished('cost', '$1.00 of $1.00 are spent, or set aside for calls under way; raise --max-cost to continue'),
-  )
+  golden(t, purse.refuse(1))
   assert(!held.failure)
   assert.equal(held.budget.refuse(1), undefined)
   held.release()
@@ -256,7 +241,7 @@ test('however calls are reserved, spent and released, no more than the limit is 
   )
 })
 
-test('the calls of another program are its steps, and one too many ends its turn unfinished', async () => {
+test('the calls of another program are its steps, and one too many ends its turn unfinished', async (t) => {
   const call = (id: string): Event => ({ type: 'call', call: id, tool: 'Bash', input: {} })
   const agent = scriptedAgent('cli', [[call('1'), call('2'), call('3'), { say: 'done' }]])
   const purse = budget({ steps: 2 })
@@ -265,13 +250,10 @@ test('the calls of another program are its steps, and one too many ends its turn
     events.flatMap((event) => (event.type === 'call' ? [event.call] : [])),
     ['1', '2'],
   )
-  assert.deepEqual(result, {
-    ok: false,
-    failure: unfinished('steps', 'its 2 allowed steps are made; raise --max-steps to allow more'),
-  })
+  golden(t, result)
 })
 
-test('an agent that is consulted can be stopped by its role, and two of one role are told apart', async () => {
+test('an agent that is consulted can be stopped by its role, and two of one role are told apart', async (t) => {
   const inside = new InnerWorks()
   const clock = new HandClock()
   const ask = (agent: Agent) => drained(consult(agent, 'subagent', turnOf({ clock, inside })))
@@ -281,7 +263,7 @@ test('an agent that is consulted can be stopped by its role, and two of one role
   assert.deepEqual(inside.roles, ['subagent', 'subagent 2'])
   await inside.get('subagent')!.stop()
   await clock.turn(2_000)
-  assert.deepEqual((await one).result, failed('aborted', 'the person stopped this agent'))
+  golden(t, (await one).result)
   const { events, result } = await two
   assert.deepEqual(result, { ok: true, text: 'done' })
   assert.deepEqual(new Set(events.map((event) => event.role)), new Set(['subagent 2']))

@@ -8,6 +8,9 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { nonceOf, fenceMarks } from '../../src/core/screen/fence.ts'
 import { crewOf, machine, place } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('an artifact of a megabyte is kept whole; a longer one is cut between two characters and says so', async () => {
   const blobs = memoryStore().blobs('b')
@@ -49,14 +52,11 @@ test('the last artifact survives a failed turn, and a long one is filled in whol
   assert.equal(reader.turns[0]!.prompt, `<output slot="1">\n${output}\n</output>`)
 })
 
-test('an answer whose beginning scrolled out of the terminal says so', async () => {
+test('an answer whose beginning scrolled out of the terminal says so', async (t) => {
   const blobs = memoryStore().blobs('b')
   const cut = await keepArtifact(blobs, 't', { text: 'the end' }, { fenced: true, by: 'fence', whole: false })
   assert.deepEqual([cut.truncated, cut.fenced], [true, true])
-  assert.equal(
-    await readText(blobs, cut.ref),
-    '[cut: the beginning of this answer has scrolled out of the terminal and is lost]\nthe end',
-  )
+  golden(t, await readText(blobs, cut.ref))
 })
 
 /** An agent whose turns end without a fence. */
@@ -90,7 +90,5 @@ test('an answer that is marked after its turn was taken for finished replaces th
   assert.deepEqual(await crew.artifact(1), { output: 'all of it', truncated: false, fenced: true })
   const notes: string[] = []
   for await (const { item } of crew.log(1).back()) if (item?.type === 'note') notes.push(item.text)
-  assert.deepEqual(notes, [
-    'claude marked its answer after this turn had been taken for finished: the marked answer is its artifact now.',
-  ])
+  golden(context, notes)
 })

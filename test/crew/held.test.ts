@@ -2,6 +2,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { crewOf, machine, place } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const minute = 60_000
 
@@ -28,15 +31,7 @@ test('a slot fails when the slots that it needs have not finished in time, which
     ['held', undefined],
   ])
   await clock.turn(4_000)
-  const late =
-    'slot 3 waited 300 s for slot 1 and slot 2, which had not finished; spawn it again with a longer depends_on_timeout'
-  assert.deepEqual(await states(), [
-    ['busy', undefined],
-    ['asking', undefined],
-    ['failed', late],
-    ['failed', `slot 4 needs slot 3, which failed: ${late}`],
-    ['held', undefined],
-  ])
+  golden(context, await states())
 })
 
 test('the limits count living agents, in this workspace and in all', async (context) => {
@@ -52,11 +47,10 @@ test('the limits count living agents, in this workspace and in all', async (cont
   await spawn()
   await spawn()
   await clock.turn(300)
-  const mend = 'kill one that is done (kill_agent, termaite crew kill), or raise the limit in the settings.'
-  await assert.rejects(spawn(), { message: `this workspace has 2 agents, and crew.perWorkspace allows 2: ${mend}` })
+  await golden.rejects(context, spawn())
   await crew.kill(1)
   elsewhere = 4
-  await assert.rejects(spawn(), { message: `5 agents are alive in all, and crew.total allows 5: ${mend}` })
+  await golden.rejects(context, spawn())
   elsewhere = 3
   assert.equal((await spawn()).id, 3)
 })

@@ -5,6 +5,9 @@ import { markDanger } from '../../src/app/cards.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { crewOf, place } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const question: Question = {
   about: 'permission',
@@ -37,7 +40,7 @@ test('a question ends a wait at once and holds back prompts, and its first answe
   assert.equal(agent.turns.length, 1)
   await crew.answer(1, ['yes'])
   await settled()
-  await assert.rejects(crew.answer(1, ['no']), { message: 'slot 1 has no open question.' })
+  await golden.rejects(context, crew.answer(1, ['no']))
   await clock.turn(1_000)
   assert.deepEqual(
     agent.turns.map(({ prompt }) => prompt),

@@ -4,6 +4,9 @@ import { settled } from '../../src/base/hand-clock.ts'
 import { Crew } from '../../src/crew/crew.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { crewOf, machine, place } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const soon = 30_000
 
@@ -95,7 +98,7 @@ test('an agent without a task is ready and idle; its first send is its first tur
   await crew.spawn({ ...place, agent: 'claude' })
   await clock.turn(200)
   assert.equal((await crew.slot(1)).state, 'idle')
-  await assert.rejects(crew.artifact(1), { message: 'slot 1 has not answered yet: it is idle.' })
+  await golden.rejects(context, crew.artifact(1))
   await crew.send(1, 'now')
   await clock.turn(200)
   assert.deepEqual([(await crew.slot(1)).state, pasted], ['busy', ['now']])
@@ -158,7 +161,7 @@ test('closing a workspace ends its agents, drops their conversations and starts 
   await clock.turn(200)
   assert.deepEqual(await crew.close(), { ended: 2, kept: [] })
   assert.deepEqual(await crew.slots(), [])
-  await assert.rejects(crew.artifact(1), { message: 'there is no slot 1 in the crew w: it has no agents.' })
+  await golden.rejects(context, crew.artifact(1))
   assert.equal((await crew.spawn({ ...place, agent: 'claude', task: 'new' })).id, 1)
   await settled()
 })

@@ -2,6 +2,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Worktrees } from '../../src/core/work/worktree.ts'
 import { crewOf, machine, place } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('an agent’s worktree is removed with it when it holds no work, and named otherwise', async (context) => {
   const cleared: string[] = []
@@ -41,9 +44,7 @@ test('an agent’s worktree is removed with it when it holds no work, and named 
       ['killed; /trees/mine stays: it holds commits of its own', '/trees/mine'],
     ],
   )
-  await assert.rejects(crew.spawn({ ...place, agent: 'claude', worktree: '../x' }), {
-    message: 'worktree: found "../x", allowed: true, or a name of letters, digits, "_", "." and "-".',
-  })
+  await golden.rejects(context, crew.spawn({ ...place, agent: 'claude', worktree: '../x' }))
 })
 
 test('a slot whose worktree cannot be made fails and says why', async (context) => {

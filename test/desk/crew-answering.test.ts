@@ -12,6 +12,9 @@ import { withoutQuestions } from '../../src/crew/slot-moves.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { answer, picked } from '../../src/desk/crew/crew-answer.ts'
 import { crewTable } from '../../src/desk/crew/crew-table.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const question: Question = {
   about: 'permission',
@@ -93,7 +96,7 @@ test('a person who leaves the question without a word has answered nothing', asy
   const { crew, io, typed, said } = await asked(t)
   const done = answer(io, crew, ['1'])
   typed.end()
-  await assert.rejects(done, { message: 'there was no answer, so nothing was changed.', code: 1 })
+  await golden.rejects(t, done)
   assert.deepEqual(await said(), [])
 })
 

@@ -13,6 +13,9 @@ import { initCommand } from '../../src/desk/slash/init.ts'
 import { planCommand } from '../../src/desk/slash/mode.ts'
 import { treesDoc } from '../../src/app/thinking/task-trees.ts'
 import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -56,10 +59,7 @@ test('/plan names the mode that it has just set', options, async (t) => {
   await until(() => said().length === 1)
   desk.submit('/plan')
   await until(() => said().length === 2)
-  assert.deepEqual(said(), [
-    'The mode is plan: only termaite’s own agents, and they plan: they change nothing and run nothing.',
-    'The mode is chat: all agents take turns in one conversation.',
-  ])
+  golden(t, said())
 })
 
 test('a prompt is shown before anything is read or kept, and the kept prompt names it', options, async (t) => {
@@ -87,15 +87,7 @@ test('each wait of a turn is told, with the agent that is started after another 
     if (one.event.type === 'waiting') return [one.event.words]
     return one.event.type === 'attempt' ? [`${one.event.by} failed`] : []
   })
-  assert.deepEqual(told, [
-    'reading the conversation',
-    'copying the project’s files for undo',
-    'choosing the agent',
-    'starting bad',
-    'bad failed',
-    'starting good',
-    'copying the changed files for undo',
-  ])
+  golden(t, told)
 })
 
 test('an agent that is passed over because it is parked has its line in the transcript', options, async (t) => {
@@ -236,7 +228,7 @@ test('an unfinished tree of tasks is mentioned, with how to continue it', option
   const { heard, until } = await sitDown(t, folder, agents)
   await until((all) => all.some(({ type }) => type === 'said'))
   const said = heard.flatMap((one) => (one.type === 'said' ? one.text.split('\n').slice(1) : []))
-  assert.deepEqual(said, ['Unfinished: make both (1 of 2 tasks done); /think resume continues it.', 'Ready: good.'])
+  golden(t, said)
 })
 
 test('a spent quota can be waited for; the request goes on by itself, also after a restart', options, async (t) => {
@@ -398,9 +390,7 @@ test(
     desk.submit('do it')
     assert.equal(await given, 'do it')
     const said = heard.slice(before).flatMap((one) => (one.type === 'said' ? [one.text.split('\n')[0]] : []))
-    assert.deepEqual(said, [
-      'no agent CLI is installed here. Install one, then run termaite setup (/setup in the chat):',
-    ])
+    golden(t, said)
     assert.deepEqual((await desk.app().conversation.view()).length, 0)
   },
 )
@@ -442,9 +432,9 @@ test(
     desk.answer(questions(heard)[1]!.ask, ['write'])
     await until((all) => closings(all).length === 2)
     assert.equal(readFileSync(join(folder, 'project', 'AGENTS.md'), 'utf8'), document)
-    assert.deepEqual(
+    golden(
+      t,
       heard.flatMap((one) => (one.type === 'said' ? [one.text] : [])),
-      ['a turn is running. Cancel it first (Esc), or wait for its end.'],
     )
   },
 )

@@ -10,6 +10,9 @@ import { socketFolders } from '../../src/faces/peer/peer-sockets.ts'
 import { start } from '../cli/program.ts'
 import { until as untilTrue } from '../until.ts'
 import { closings, folderOf, replies, sitDown } from './desk.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -103,12 +106,12 @@ test('a followed turn whose process is killed ends on the screen and in the log'
     // The last words before the kill, which the killed process had no time to keep, stand below the failure.
     return block.type === 'error' ? [block.failure.message, block.said] : []
   })
-  assert.deepEqual(
+  golden(
+    t,
     words
       .map((text) => text.trim())
       .filter(Boolean)
       .toSorted(),
-    ['a long one', 'half an answer', 'termaite stopped during this turn'],
   )
   const ends = (await desk.app().conversation.read()).entries.filter(({ type }) => type === 'end')
   assert.equal(ends.length, 1)
@@ -142,9 +145,9 @@ test('a turn whose process cannot be reached ends on the screen when the process
   await until((all) => closings(all).length === 1)
   assert.deepEqual(runs(heard), [])
   const ends = (await desk.app().conversation.read()).entries.filter(({ type }) => type === 'end')
-  assert.deepEqual(
+  golden(
+    t,
     ends.map((end) => end.type === 'end' && end.outcome),
-    [{ ok: false, failure: { kind: 'aborted', message: 'termaite stopped during this turn' } }],
   )
 })
 
@@ -170,9 +173,10 @@ test(
     other.kill('SIGSTOP')
     desk.cancel()
     await until((all) => all.some((one) => one.type === 'said' && one.how === 'error'))
-    assert.deepEqual(
+    golden(
+      t,
       heard.flatMap((one) => (one.type === 'said' && one.how === 'error' ? [one.text] : [])),
-      [`The turn is not cancelled yet: ${stopped}.`],
+      { [other.pid]: '<pid>' },
     )
     other.kill('SIGCONT')
     for (const screen of [{ heard, until }, second]) {

@@ -6,10 +6,13 @@ import type { Question } from '../../src/core/talk/question.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { processTable } from '../../src/base/process/process-table.ts'
 import { leftCard } from '../../src/desk/follow-up-cards.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const linux = { skip: process.platform === 'linux' ? false : 'reads /proc' }
 
-test('the card names the processes that a turn left running, and ends them only after a yes', linux, async () => {
+test('the card names the processes that a turn left running, and ends them only after a yes', linux, async (t) => {
   const child = spawn('sleep', ['77'], { detached: true, stdio: 'ignore' })
   await once(child, 'spawn')
   const gone = once(child, 'exit')
@@ -30,8 +33,5 @@ test('the card names the processes that a turn left running, and ends them only 
   assert.deepEqual(await gone, [null, 'SIGTERM'])
   assert.deepEqual(said, ['The process was ended.'])
   const { text, shows } = asked[0]!
-  assert.deepEqual(
-    [text, shows],
-    ['The turn left a process running. End it?', [{ type: 'text', text: `${child.pid}  sleep 77` }]],
-  )
+  golden(t, [text, shows], { [child.pid!]: '<pid>' })
 })

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { plain, seated } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 
@@ -16,21 +19,11 @@ test('/remember shows the change, writes it after a yes, keeps it as a turn, and
   await seat.type('/remember use pnpm')
   assert.equal(readFileSync(file, 'utf8'), '# AGENTS.md\n\n- use pnpm\n')
   const [, question] = seat.asked
-  assert.deepEqual(
-    [question!.text, question!.shows, question!.options.map(({ id }) => id)],
-    [
-      'Add this note to AGENTS.md, a new file?\nAgents read it when they begin to work here.',
-      [{ type: 'diff', path: 'AGENTS.md', after: '# AGENTS.md\n\n- use pnpm\n' }],
-      ['write', 'no', 'edit', 'other'],
-    ],
-  )
+  golden(t, [question!.text, question!.shows, question!.options.map(({ id }) => id)])
   const view = await seat.app.conversation.view()
-  assert.deepEqual(
+  golden(
+    t,
     view.flatMap((entry) => (entry.type === 'prompt' || entry.type === 'reply' ? [[entry.by, entry.text]] : [])),
-    [
-      ['user', '#use pnpm'],
-      ['termaite', 'Added to AGENTS.md. /undo takes it back, and so does git.'],
-    ],
   )
   seat.answers.push(['undo'], ['yes'], ['once'])
   await seat.type('/undo')
@@ -49,9 +42,7 @@ test('a note goes to the person’s own file, back into the input, or to an agen
     ['send', '#use pnpm'],
   ])
   const own = join(seat.home, 'TERMAITE.md')
-  assert.deepEqual(await seat.type('/remember use pnpm'), [
-    ['note', `Added to your own TERMAITE.md: use pnpm\nTo take it back, edit ${own}.`],
-  ])
+  golden(t, await seat.type('/remember use pnpm'), { [seat.folder]: '<seat>' })
   assert.equal(readFileSync(own, 'utf8'), '# TERMAITE.md\n\n- use pnpm\n')
   assert.match(
     seat.asked.at(-1)!.text,
@@ -66,16 +57,11 @@ test('a note goes to the person’s own file, back into the input, or to an agen
     return ask(question, withdrawn)
   }
   seat.answers.push(['write'], ['write'])
-  assert.deepEqual((await seat.type('/remember two'))[0], [
-    'error',
-    'AGENTS.md has changed meanwhile, so nothing was written. Look at the change again.',
-  ])
+  golden(t, (await seat.type('/remember two'))[0])
   assert.equal(readFileSync(file, 'utf8'), '- one\n- by somebody\n- two\n')
 })
 
 test('a note without words, and a file that leads out of the project, are refused with words', async (t) => {
   const seat = await seated(t, fine)
-  assert.deepEqual(await seat.type('/remember'), [
-    ['error', 'the note is missing. Type it after the command: /remember run the tests with npm test'],
-  ])
+  golden(t, await seat.type('/remember'))
 })

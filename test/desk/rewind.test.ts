@@ -4,6 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { plain, seated } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** An agent that adds its prompt to a file, and answers with everything that it was told. */
 const writer = plain({ amber: 'tee -a told.log | grep -o "^add .*" | tail -1 >> list.txt; echo done' })
@@ -33,22 +36,13 @@ test('/rewind takes conversation and files back to before a prompt, in a fork, a
   assert.deepEqual(await prompts(), ['add one'])
   const [files = '', talk] = words.split('\n')
   assert.equal(how, 'note')
-  assert.equal(
-    talk,
-    `The conversation went back, in a fork; agents with a memory of their own begin anew. The whole conversation is kept: /resume ${before}`,
-  )
+  golden(t, talk, { [before]: '<before>' })
   const [, first, second] = /^The files went back\. To bring them forward again: \/undo (\w+), then \/undo (\w+)$/.exec(
     files,
   )!
-  assert.deepEqual(
+  golden(
+    t,
     seat.asked.map(({ text, shows }) => [text, shows]),
-    [
-      ['To before which prompt do you want to go back?', undefined],
-      [
-        'What goes back to before “add two”? Nothing is removed: the conversation as it is now is kept, and the files can be brought forward again.',
-        [{ type: 'text', text: 'The turns since then changed these files:\n  list.txt\n  told.log' }],
-      ],
-    ],
   )
   assert.deepEqual(seat.turned.at(-1), ['fill', 'add two'])
   seat.answers.push(['undo'], ['undo'])
@@ -92,7 +86,7 @@ test('/rewind brings no file back under a turn that is at work', async (t) => {
   seat.answers.push([chosen], ['both'])
   const [[how, words] = ['', '']] = await seat.type('/rewind')
   assert.equal(how, 'error')
-  assert.match(words, /^undo: nothing was changed, because a turn is running in this project/)
+  golden(t, words)
   assert.equal(list(), 'add one\nadd two\nadd three\n')
 })
 

@@ -24,6 +24,9 @@ import { runSetup } from '../../src/desk/setup.ts'
 import { openKeys } from '../../src/safety/api-keys.ts'
 import { providers } from '../../src/models/provider.ts'
 import { knownOf } from '../../src/models/model-windows.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Models = { env?: Record<string, string>; servers?: LocalServer[]; sandbox?: boolean }
 
@@ -79,29 +82,8 @@ test('with one CLI the setup asks only for the leash, and the meaning of each st
     leash: 'edit',
     agents: [agent('claude')],
   })
-  const { leashes } = profileNamed('claude')!
-  assert.deepEqual(asked, [
-    {
-      about: 'choice',
-      from: [],
-      text: 'How much may the agents do?',
-      shows: [
-        {
-          type: 'text',
-          text: (['ask', 'edit', 'read'] as const).map((leash) => `${leash}\n  claude: ${leashes[leash]}`).join('\n'),
-        },
-      ],
-      options: [
-        { id: 'ask', label: 'ask: ask before every action' },
-        { id: 'edit', label: 'edit: change files in the project, ask for the rest' },
-        { id: 'read', label: 'read: read only' },
-      ],
-      suggests: true,
-      enter: 'ask',
-      unanswered: 'cancel the setup',
-    },
-  ])
-  assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*if it is not logged in: claude auth login/)
+  golden(t, asked)
+  golden(t, said[0]![1])
   assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: turns go to claude.`])
 })
 
@@ -118,26 +100,11 @@ test('one card asks which agents and in what order; agents that were not chosen 
     agent('gemini'),
     agent('qwen', { enabled: false }),
   ])
-  assert.deepEqual(
+  golden(
+    t,
     asked.map(({ text }) => text),
-    ['Which agents, in what order?', 'How much may the agents do?'],
   )
-  assert.deepEqual(asked[0], {
-    about: 'choice',
-    from: [],
-    text: 'Which agents, in what order?',
-    multiple: true,
-    ordered: true,
-    suggests: true,
-    marked: ['claude', 'gemini', 'codex', 'qwen'],
-    options: [
-      { id: 'claude', label: 'Claude Code' },
-      { id: 'gemini', label: 'Gemini CLI' },
-      { id: 'codex', label: 'Codex' },
-      { id: 'qwen', label: 'Qwen Code' },
-    ],
-    unanswered: 'cancel the setup',
-  })
+  golden(t, asked[0])
 })
 
 for (const answers of [[], [['codex', 'claude']], [['claude'], ['ask']], [['claude'], ['ask'], ['leave']]])
@@ -153,19 +120,13 @@ test('settings that are there are replaced after a yes, and kept', async (t) => 
   mkdirSync(home)
   writeFileSync(join(home, 'config.yaml'), 'leash: read\n')
   assert.equal(await run(), 'written')
-  assert.equal(asked.at(-1)?.text, `${join(home, 'config.yaml')} exists already. Replace? termaite keeps a copy.`)
+  golden(t, asked.at(-1)?.text, { [home]: '<home>' })
   assert.deepEqual(readdirSync(home), [
     'config.yaml.2026-11-15T12-00-00-000Z.bak',
     'settings.json',
     'settings.schema.json',
   ])
-  assert.equal(
-    said.at(-1)?.[1],
-    [
-      `Wrote ${join(home, 'settings.json')}: turns go to claude.`,
-      `The settings before are kept as ${join(home, 'config.yaml.2026-11-15T12-00-00-000Z.bak')}; what you had added is only there now.`,
-    ].join('\n'),
-  )
+  golden(t, said.at(-1)?.[1], { [home]: '<home>' })
 })
 
 const mine = `{
@@ -192,7 +153,7 @@ function settled(t: TestContext, installed: readonly string[], answers: string[]
 }
 
 test('a second CLI is added to settings that are there, and everything else in them stays', async (t) => {
-  const { home, file, asked, said, run, text } = settled(
+  const { home, asked, said, run, text } = settled(
     t,
     ['claude', 'qwen', 'codex'],
     [['amber', 'work', 'codex'], ['all'], ['change']],
@@ -208,22 +169,7 @@ test('a second CLI is added to settings that are there, and everything else in t
     text(),
     mine.replace(/.*"qwen".*/, () => added.join('\n')),
   )
-  assert.deepEqual(asked[0], {
-    about: 'choice',
-    from: [],
-    text: 'Which agents, in what order?',
-    multiple: true,
-    ordered: true,
-    suggests: true,
-    marked: ['amber', 'work', 'codex'],
-    options: [
-      { id: 'amber', label: 'amber' },
-      { id: 'work', label: 'Claude Code (work)' },
-      { id: 'qwen', label: 'Qwen Code' },
-      { id: 'codex', label: 'Codex' },
-    ],
-    unanswered: 'cancel the setup',
-  })
+  golden(t, asked[0])
   const { enter, options } = asked[1]!
   assert.deepEqual(
     [enter, options.slice(2)],
@@ -235,22 +181,13 @@ test('a second CLI is added to settings that are there, and everything else in t
       ],
     ],
   )
-  assert.match(
-    said[0]![1],
-    /^Your agents, and what was found on this machine:\n\n {2}amber · in your settings\n {4}its own command decides\n/,
-  )
+  golden(t, said[0]![1])
   const [shown] = asked[2]!.shows!
-  assert.deepEqual(
-    [asked[2]!.text, shown!.type, JSON.stringify(shown).includes('planted-7f31c09e')],
-    [`Change ${file}? Everything else in it stays, and termaite keeps a copy.`, 'diff', false],
-  )
+  golden(t, [asked[2]!.text, shown!.type, JSON.stringify(shown).includes('planted-7f31c09e')], { [home]: '<home>' })
   const copy = 'settings.json.2026-11-15T12-00-00-000Z.bak'
   assert.deepEqual(readdirSync(home), ['settings.json', copy, 'settings.schema.json'])
   assert.equal(readFileSync(join(home, copy), 'utf8'), mine)
-  assert.equal(
-    said.at(-1)?.[1],
-    `Wrote ${file}: turns go to amber → work → codex.\nThe settings before are kept as ${join(home, copy)}.`,
-  )
+  golden(t, said.at(-1)?.[1], { [home]: '<home>' })
 })
 
 test('another order, an agent that takes no turns any more and another leash are changed in settings that are there', async (t) => {
@@ -267,10 +204,10 @@ test('another order, an agent that takes no turns any more and another leash are
 })
 
 test('settings that say all of it already stay as they are, and no question is asked about them', async (t) => {
-  const { home, file, asked, said, run, text } = settled(t, ['claude', 'qwen'], [['amber', 'work'], ['all']])
+  const { home, asked, said, run, text } = settled(t, ['claude', 'qwen'], [['amber', 'work'], ['all']])
   assert.equal(await run(), 'written')
   assert.deepEqual([text(), readdirSync(home), asked.length], [mine, ['settings.json'], 2])
-  assert.equal(said.at(-1)?.[1], `${file} says all of this already, so it stays as it is.`)
+  golden(t, said.at(-1)?.[1], { [home]: '<home>' })
 })
 
 test('settings that somebody changes while the question is open are not written over', async (t) => {
@@ -280,9 +217,7 @@ test('settings that somebody changes while the question is open are not written 
     if (question.about === 'permission') writeFileSync(file, `${mine}\n`)
     return push(question)
   }
-  await assert.rejects(run(), {
-    message: `${file} was changed meanwhile, so nothing was written. Run termaite setup again.`,
-  })
+  await golden.rejects(t, run(), { [file]: '<file>' })
   assert.equal(text(), `${mine}\n`)
 })
 
@@ -294,7 +229,7 @@ for (const [what, text] of Object.entries({
   test(`settings that ${what} are replaced after a yes, and kept`, async (t) => {
     const { home, file, asked, run } = settled(t, ['claude'], [['ask'], ['replace']], text)
     assert.equal(await run(), 'written')
-    assert.equal(asked.at(-1)?.text, `${file} exists already. Replace? termaite keeps a copy.`)
+    golden(t, asked.at(-1)?.text, { [home]: '<home>' })
     assert.deepEqual(written(home).agents, [agent('claude')])
     assert.equal(readFileSync(`${file}.2026-11-15T12-00-00-000Z.bak`, 'utf8'), text)
   })
@@ -352,16 +287,7 @@ test('our own agent is offered on a key and on a local model; beside a CLI it is
     { id: 'ollama', label: 'termaite on Ollama' },
   ])
   assert.deepEqual(asked[0]!.marked, ['claude'])
-  assert.ok(
-    said[0]![1].includes(
-      [
-        '  termaite on Anthropic · termaite’s own agent, asks for permission here · claude-sonnet-5-5 · key in ANTHROPIC_API_KEY',
-        '    asks before it acts, and waits for your answer',
-        '  termaite on Ollama · termaite’s own agent, asks for permission here · qwen3:8b · on this machine',
-      ].join('\n'),
-    ),
-    said[0]![1],
-  )
+  golden(t, said[0]![1])
   assert.ok(!JSON.stringify([said, asked, written(home)]).includes('made-up-key'))
 })
 
@@ -396,17 +322,8 @@ test('with a sandbox, our own agent is offered to work inside without asking; wi
       said: said.map(([, text]) => text).filter((text) => text.includes('sandbox')),
     }
   }
-  const question = 'May termaite’s own agent work in its sandbox without asking?'
-  assert.deepEqual(await leashes(true, [['ask'], ['edit']]), {
-    leashes: ['ask', undefined, 'edit'],
-    asked: [question],
-    said: [],
-  })
+  golden(t, await leashes(true, [['ask'], ['edit']]))
   assert.deepEqual((await leashes(true, [['ask'], ['ask']])).leashes, ['ask', undefined, undefined])
   assert.deepEqual((await leashes(true, [['read']])).asked, [])
-  assert.deepEqual(await leashes(false, [['ask']]), {
-    leashes: ['ask', undefined, undefined],
-    asked: [],
-    said: ['termaite’s own agent: Commands run without a sandbox: it rains. Only the permission rules restrict them.'],
-  })
+  golden(t, await leashes(false, [['ask']]))
 })

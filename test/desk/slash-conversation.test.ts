@@ -5,13 +5,16 @@ import { join } from 'node:path'
 import type { Verdict } from '../../src/core/talk/entry.ts'
 import { ownerMark } from '../../src/base/owner.ts'
 import { plain, seated } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 const writes = plain({ amber: 'cat >/dev/null; echo new > made.txt; echo done' })
 
 test('/history tells the last turns in short, failed ones too', async (t) => {
   const seat = await seated(t, plain({ amber: `grep -q LAST && { echo 'no luck' >&2; exit 3; }; echo fine` }))
-  assert.deepEqual(await seat.type('/history'), [['note', 'This session has no turns yet.']])
+  golden(t, await seat.type('/history'))
   for (const prompt of ['one', 'two', 'LAST']) await seat.turn(prompt)
   const at = new Date(seat.io.clock.now()).getHours().toString().padStart(2, '0')
   const line = (prompt: string) => `2026-11-15 ${at}:00 you: ${prompt}`
@@ -23,9 +26,7 @@ test('/history tells the last turns in short, failed ones too', async (t) => {
   )
   assert.match(text, /no answer: .*no luck/)
   assert.equal((await seat.type('/history'))[0]![1].match(/you: /g)!.length, 3)
-  assert.deepEqual(await seat.type('/history all'), [
-    ['error', '/history takes a number of turns, as in /history 5, but found "all".'],
-  ])
+  golden(t, await seat.type('/history all'))
 })
 
 test('/context_size sets the view against each window, and says how each number is known', async (t) => {
@@ -43,30 +44,19 @@ test('/context_size sets the view against each window, and says how each number 
   )!
   assert.equal(Number(share), Math.round(Number(tokens) / 10))
   assert.match(lines[0]!, /the smallest window \(1,000\)\.$/)
-  assert.equal(lines[1], 'At 75 % termaite summarises the older half; /compact does that now.')
-  assert.deepEqual(
+  golden(t, lines[1])
+  golden(
+    t,
     lines.slice(5, 8).map((line) => line.split(/ {2,}/)),
-    [
-      ['amber', '1,000', `${share} %`, lines[5]!.split(/ {2,}/)[3]],
-      ['birch', '10,000', `${Math.round(Number(tokens) / 100)} %`, 'not known'],
-      ['small', '10', 'the newest turns that fit', 'not known'],
-    ],
   )
   assert.match(lines[5]!, /\d+ in, \d+ out \(estimated\)$/)
 })
 
 test('/compact summarises, and says so when it could not', async (t) => {
   const seat = await seated(t, fine)
-  assert.deepEqual((await seat.type('/compact')).at(-1), [
-    'error',
-    'nothing was changed: there is nothing to summarise yet.',
-  ])
+  golden(t, (await seat.type('/compact')).at(-1))
   await seat.turn('one')
-  assert.deepEqual(await seat.type('/compact'), [
-    ['note', 'Summarising the older half of the conversation…'],
-    ['note', 'amber wrote a summary.'],
-    ['note', 'The oldest half of the conversation is now a summary; nothing was removed.'],
-  ])
+  golden(t, await seat.type('/compact'))
   assert.deepEqual(
     (await seat.app.conversation.view()).map(({ type }) => type),
     ['summary'],
@@ -82,17 +72,12 @@ test('/compact tells the agent what the person wants kept above all', async (t) 
   await seat.turn('one')
   await seat.type('/compact the names of the tables')
   const [summary] = await seat.app.conversation.view()
-  assert.equal(
-    summary?.type === 'summary' && summary.text,
-    'The user asks you to keep above all: the names of the tables',
-  )
+  golden(t, summary?.type === 'summary' && summary.text)
 })
 
 test('/dashboard says how to start the hub where none runs', async (t) => {
   const seat = await seated(t, { ...fine, hub: { url: 'http://127.0.0.1:9' } })
-  assert.deepEqual(await seat.type('/dashboard'), [
-    ['error', 'no hub runs, and the page is the hub’s. Start one in another terminal: termaite serve'],
-  ])
+  golden(t, await seat.type('/dashboard'))
 })
 
 test('/usage tells tokens by agent, with how they are known', async (t) => {
@@ -144,7 +129,7 @@ test('/usage tells how it was thought, once anything was thought about', async (
 
 test('/diff shows what the last turn changed as a diff that nothing in it can close', async (t) => {
   const seat = await seated(t, plain({ amber: `cat >/dev/null; printf '\`\`\`sh\\n' > doc.md; echo done` }))
-  assert.deepEqual(await seat.type('/diff'), [['error', 'no turn has run in this project yet.']])
+  golden(t, await seat.type('/diff'))
   const turn = await seat.turn('document it')
   const [[how, text] = ['', '']] = await seat.type('/diff')
   assert.equal(how, 'text')
@@ -166,7 +151,7 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
   assert.equal(existsSync(made), false)
   const [, undone] = /^Done\. To redo the changes: \/undo (\w+)$/.exec(words)!
   const [card] = seat.asked
-  assert.equal(card?.text, 'Undo this? You can redo it.')
+  golden(t, card?.text)
   assert.match(
     String((card?.shows?.[0] as { text: string } | undefined)?.text),
     /^Undoing “make it” \(\w+\):\n {2}delete +made\.txt$/,
@@ -180,18 +165,13 @@ test('/undo takes nothing from under a turn that is at work', async (t) => {
   const seat = await seated(t, writes)
   await seat.turn('make it')
   await seat.app.conversation.append({ type: 'prompt', text: 'long', owner: ownerMark() }, 'user', 'turn-1')
-  assert.deepEqual(await seat.type('/undo'), [
-    [
-      'error',
-      'undo: nothing was changed, because a turn is running in this project: stop it first (termaite stop turn-1).',
-    ],
-  ])
+  golden(t, await seat.type('/undo'))
   assert.deepEqual([seat.asked, existsSync(join(seat.project, 'made.txt'))], [[], true])
 })
 
 test('/config opens the editor, and the settings count when they are right', async (t) => {
   const seat = await seated(t, fine, { EDITOR: `sed -i 's/amber/cedar/'` })
-  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are valid and in effect.']])
+  golden(t, await seat.type('/config'))
   assert.deepEqual(seat.turned, [['suspend'], ['reload']])
   assert.deepEqual(seat.app.roster.names(), ['cedar'])
 })
@@ -203,16 +183,11 @@ test('/config offers to go back in on an error, until it is right or left', asyn
   })
   writeFileSync(join(seat.folder, 'good'), readFileSync(join(seat.home, 'settings.json')))
   seat.answers.push(['again'])
-  assert.deepEqual(await seat.type('/config'), [['note', 'The settings are valid and in effect.']])
+  golden(t, await seat.type('/config'))
   assert.deepEqual(seat.turned, [['suspend'], ['suspend'], ['reload']])
   assert.match(seat.asked[0]!.text, /settings\.json:1: is not JSON/)
-  assert.deepEqual(seat.asked[0]!.options, [
-    { id: 'again', label: 'Edit it again', means: 'once' },
-    { id: 'leave', label: 'Leave the file as it is', means: 'no' },
-  ])
-  assert.deepEqual(await seat.type('/config'), [
-    ['note', 'The old settings stay in effect; /config opens the file again.'],
-  ])
+  golden(t, seat.asked[0]!.options)
+  golden(t, await seat.type('/config'))
 })
 
 test('/config says it when the editor failed', async (t) => {

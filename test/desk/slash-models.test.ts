@@ -6,6 +6,9 @@ import { openKeys } from '../../src/safety/api-keys.ts'
 import { connectCommand } from '../../src/desk/slash/connect.ts'
 import { modelsCommand } from '../../src/desk/slash/models.ts'
 import { seated, type Seat } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const own = (more: object = {}) => ({ name: 'own', kind: 'native', contextWindowTokens: 100_000, ...more })
 const native = { agents: [own()] }
@@ -27,65 +30,29 @@ test('/connect asks for the provider and the key, keeps it, says where, and neve
   const seat = await seated(t, native)
   seat.app.out.set('own', { kind: 'auth', message: 'no key' })
   seat.answers.push(['groq'], ['  gsk-made-up '])
-  assert.deepEqual(await connect(seat), [
-    ['note', 'The key of Groq is stored in credentials.json, which only you can read: this system has no keychain.'],
-  ])
+  golden(t, await connect(seat))
   assert.deepEqual(kept(seat), { groq: 'gsk-made-up' })
   assert.equal(statSync(join(seat.home, 'credentials.json')).mode & 0o777, 0o600)
   assert.deepEqual([...seat.app.out], [], 'who was out for want of it is asked again')
-  assert.deepEqual(seat.asked, [
-    {
-      about: 'choice',
-      text: 'Which provider is the key for?',
-      from: [],
-      options: [
-        { id: 'anthropic', label: 'Anthropic' },
-        { id: 'openai', label: 'OpenAI' },
-        { id: 'google', label: 'Google' },
-        { id: 'groq', label: 'Groq' },
-        { id: 'openrouter', label: 'OpenRouter' },
-        { id: 'bedrock', label: 'Amazon Bedrock' },
-        { id: 'azure', label: 'Azure' },
-        { id: 'compatible', label: 'a compatible server' },
-      ],
-      unanswered: 'change nothing',
-    },
-    {
-      about: 'login',
-      text: 'Type the API key of Groq. termaite stores it with your other keys and never shows it in the conversation.',
-      from: [],
-      free: true,
-      secret: true,
-      options: [],
-      unanswered: 'store no key',
-    },
-  ])
+  golden(t, seat.asked)
 })
 
 test('/connect says when the environment goes first, and forgets a key', async (t) => {
   const seat = await seated(t, native, { OPENAI_API_KEY: 'of-the-environment' })
   seat.answers.push(['sk-1'])
-  const words =
-    'The key of OpenAI is stored in credentials.json, which only you can read: this system has no keychain. OPENAI_API_KEY is set and overrides it.'
-  assert.deepEqual(await connect(seat, 'openai'), [['note', words]])
+  golden(t, await connect(seat, 'openai'))
   assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'The stored key of OpenAI was deleted.']])
   assert.deepEqual(kept(seat), {})
-  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'There is no stored key of OpenAI.']])
+  golden(t, await connect(seat, 'openai forget'))
 })
 
 test('/connect repeats nothing that may be a key, and a card that is left keeps nothing', async (t) => {
   const seat = await seated(t, native)
-  const none =
-    'there is no provider of that name; there are anthropic, openai, google, groq, openrouter, bedrock, azure, compatible.'
-  assert.deepEqual(await connect(seat, 'sk-typed-here'), [['error', none]])
-  const after = 'only "forget" may follow the provider. The key is asked for on a card, so that it never appears here.'
-  assert.deepEqual(await connect(seat, 'groq sk-typed-here'), [['error', after]])
-  const local = 'Ollama runs on this machine and needs no key; start it with `ollama serve`.'
-  assert.deepEqual(await connect(seat, 'ollama'), [['error', local]])
+  golden(t, await connect(seat, 'sk-typed-here'))
+  golden(t, await connect(seat, 'groq sk-typed-here'))
+  golden(t, await connect(seat, 'ollama'))
   seat.answers.push(['two words'], undefined, undefined)
-  assert.deepEqual(await connect(seat, 'groq'), [
-    ['error', 'a key is one word of plain characters. Nothing was stored.'],
-  ])
+  golden(t, await connect(seat, 'groq'))
   assert.deepEqual([await connect(seat, 'groq'), await connect(seat)], [[], []])
   assert.throws(() => kept(seat), { code: 'ENOENT' })
 })
@@ -122,7 +89,7 @@ test('/models lists what the providers with a key and this machine have, and set
   const seat = await seated(t, native, { GROQ_API_KEY: 'made-up' })
   seat.answers.push(['groq'], ['small'])
   const { said, seen } = await models(seat, '', { ...groq, ...ollama })
-  assert.deepEqual(said, [['note', 'own uses groq/small until you leave. To keep it, set "model" with /config.']])
+  golden(t, said)
   assert.deepEqual(seat.turned, [['model', 'own', { model: 'groq/small', window: 8192 }]])
   assert.deepEqual(
     seen.filter(([, key]) => key !== null),
@@ -158,7 +125,7 @@ test('/models: with one provider there is one card, and a provider that gives no
   seat.answers.push(['qwen3:8b'])
   const { said } = await models(seat, '', { ...ollama, 'https://api.groq.com/openai/v1/models': 401 })
   assert.equal(said.length, 2)
-  assert.match(said[0]![1], /^Groq did not list its models: /)
+  golden(t, said[0]![1])
   assert.doesNotMatch(said[0]![1], /made-up/)
   assert.deepEqual(seat.turned, [['model', 'own', { model: 'ollama/qwen3:8b' }]], 'no window is asked of this machine')
   assert.deepEqual((await models(seat, '', { ...groq, ...ollama })).said, [], 'a card that is left changes nothing')
@@ -179,8 +146,7 @@ test('/models of an agent with an address of its own asks there, with its own ke
 test('/models says what to do where no key is known for the model that was chosen', async (t) => {
   const seat = await seated(t, { agents: [own({})] }, { OPENAI_API_KEY: 'made-up' })
   const said = async (args: string) => (await models(seat, args)).said.slice(1)
-  const next = 'Before its next turn, give it a key: set ANTHROPIC_API_KEY, or type /connect anthropic in the chat.'
-  assert.deepEqual(await said('anthropic/claude-sonnet-4-5'), [['note', next]])
+  golden(t, await said('anthropic/claude-sonnet-4-5'))
   assert.deepEqual(await said('openai/gpt-5'), [])
   assert.deepEqual(await said('ollama/qwen3'), [])
 })
@@ -188,17 +154,10 @@ test('/models says what to do where no key is known for the model that was chose
 test('/models takes how hard to think, with a model or alone; it stays when the model changes', async (t) => {
   const seat = await seated(t, { agents: [own({ effort: 'low' })] })
   const said = async (args: string) => (await models(seat, args)).said[0]
-  const words = (model: string, effort: string) => [
-    'note',
-    `own uses ${model} with the effort ${effort} until you leave. To keep it, set "model" with /config.`,
-  ]
-  assert.deepEqual(await said('openai/gpt-5 high'), words('openai/gpt-5', 'high'))
-  assert.deepEqual(await said('max'), words('groq/openai/gpt-oss-120b', 'max'))
-  assert.deepEqual(await said('openai/gpt-5'), words('openai/gpt-5', 'low'))
-  assert.deepEqual(await said('openai/gpt-4o high'), [
-    'error',
-    'openai/gpt-4o cannot be told how hard to think. Leave the effort out, or choose another model.',
-  ])
+  golden(t, await said('openai/gpt-5 high'))
+  golden(t, await said('max'))
+  golden(t, await said('openai/gpt-5'))
+  golden(t, await said('openai/gpt-4o high'))
   assert.deepEqual(await said('openai/gpt-5 hihg'), ['error', 'there is no effort "hihg"; did you mean "high"?'])
   assert.deepEqual(seat.turned, [
     ['model', 'own', { model: 'openai/gpt-5', window: 400_000, effort: 'high' }],
@@ -210,9 +169,7 @@ test('/models takes how hard to think, with a model or alone; it stays when the 
 test('/models takes a typed name; wrong and missing ones are refused with words', async (t) => {
   const seat = await seated(t, { agents: [own(), own({ name: 'other', model: 'openai/gpt-x' })] })
   seat.answers.push(['other'])
-  assert.deepEqual((await models(seat, 'ollama/qwen3:8b')).said, [
-    ['note', 'other uses ollama/qwen3:8b until you leave. To keep it, set "model" with /config.'],
-  ])
+  golden(t, (await models(seat, 'ollama/qwen3:8b')).said)
   assert.deepEqual(seat.asked[0]?.options, [
     { id: 'own', label: 'own (groq/openai/gpt-oss-120b)' },
     { id: 'other', label: 'other (openai/gpt-x)' },
@@ -220,11 +177,7 @@ test('/models takes a typed name; wrong and missing ones are refused with words'
   assert.deepEqual((await models(seat, 'ollama/qwen3:8b')).said, [], 'a card that is left changes nothing')
   const alone = await seated(t, native)
   assert.deepEqual((await models(alone, 'groq')).said, [['error', 'groq names no model; write groq/<model>.']])
-  const nothing = 'no provider has a key, and no model server runs on this machine. Add a key with /connect.'
-  assert.deepEqual((await models(alone)).said, [['error', nothing]])
+  golden(t, (await models(alone)).said)
   const [[how, words] = ['', '']] = (await models(await seated(t, { agents: [] }))).said
-  assert.deepEqual(
-    [how, words],
-    ['error', 'no native agent is configured. Add one with /setup, or with /config (kind "native" and a model).'],
-  )
+  golden(t, [how, words])
 })

@@ -7,12 +7,13 @@ import { hiddenClone } from '../safety/no-sandbox.ts'
 import { opened, scripted } from '../tools/mcp/rig.ts'
 import { Web } from '../tools/mcp/web.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const agents = [{ name: 'own', kind: 'native', contextWindowTokens: 100_000 }]
 const native = { agents }
 const none = 'no native agent is configured. Add one with /setup, or with /config (kind "native" and a model).'
-
-const unwalled = 'Commands run without a sandbox: the settings switch it off. Only the permission rules restrict them.'
 
 function write(seat: Seat, path: string, text: string): void {
   const file = join(seat.folder, path)
@@ -73,7 +74,7 @@ test('/mcp login shows the page, and the server is connected once a person has l
   const web = await new Web('modern').open(t)
   web.tokens = new Set()
   seat.app.native.state.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
-  assert.match((await seat.type('/mcp')).at(-1)![1], /\n◌ web {2}requires a login: \/mcp login web\n/)
+  golden(t, (await seat.type('/mcp')).at(-1)![1], { [web.url]: '<url>' })
   const { say } = seat.world
   const pages: Promise<unknown>[] = []
   seat.world.say = (text, how) => {
@@ -84,13 +85,9 @@ test('/mcp login shows the page, and the server is connected once a person has l
   assert.match((await seat.type('/mcp login web')).at(-1)![1], /\n● web {2}connected, /)
   await Promise.all(pages)
   assert.equal(pages.length, 1)
-  assert.deepEqual(await seat.type('/mcp login'), [
-    ['error', 'the name of the server is missing. Type /mcp login and one of: web, demo.'],
-  ])
-  assert.deepEqual(await seat.type('/mcp login wbe'), [['error', 'there is no MCP server "wbe"; did you mean "web"?']])
-  assert.deepEqual(await seat.type('/mcp login demo'), [
-    ['error', 'demo is a program on this machine and has no login'],
-  ])
+  golden(t, await seat.type('/mcp login'))
+  golden(t, await seat.type('/mcp login wbe'))
+  golden(t, await seat.type('/mcp login demo'))
 })
 
 test(
@@ -117,15 +114,10 @@ test(
 test('/skills lists the person’s own and, once it is trusted, the project’s', async (t) => {
   const seat = await seated(t, native)
   const [[, words] = ['', '']] = await seat.type('/skills')
-  assert.match(words, /^There are no skills\. Skills are folders with a SKILL\.md in /)
+  golden(t, words)
   write(seat, 'termaite/skills/notes/SKILL.md', skill('notes'))
   write(seat, 'project/.skills/pdf/SKILL.md', skill('pdf'))
-  assert.deepEqual(await seat.type('/skills'), [
-    [
-      'text',
-      '- notes · your own: About notes.\n- The project’s skills are not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
-    ],
-  ])
+  golden(t, await seat.type('/skills'))
   seat.answers.push(['trust'])
   await seat.type('/trust')
   assert.deepEqual(await seat.type('/skills'), [
@@ -164,12 +156,10 @@ test('/skill lets our own agent load one: with a request it is sent, without one
   const seat = await seated(t, native)
   assert.match((await seat.type('/skill pdf'))[0]![1], /^there are no skills\. /)
   for (const name of ['notes', 'pdf']) write(seat, `termaite/skills/${name}/SKILL.md`, skill(name))
-  assert.deepEqual(await seat.type('/skill'), [['error', 'the name of a skill is missing. There are notes, pdf.']])
+  golden(t, await seat.type('/skill'))
   assert.deepEqual(await seat.type('/skill pfd'), [['error', 'there is no skill "pfd"; did you mean "pdf"?']])
   assert.deepEqual(seat.turned, [])
-  assert.deepEqual(await seat.type('/skill pdf'), [
-    ['note', 'own loads the skill in the next turn. Type what to use it for, and press Enter.'],
-  ])
+  golden(t, await seat.type('/skill pdf'))
   assert.deepEqual(await seat.type('/skill notes read it\nall'), [])
   const load = (name: string) => `Use the skill ${name}: `
   assert.deepEqual(seat.turned, [
@@ -180,7 +170,7 @@ test('/skill lets our own agent load one: with a request it is sent, without one
   ])
   assert.deepEqual(await seat.complete('skill', 'p'), ['pdf'])
   const other = await seated(t, plain({ amber: 'true' }))
-  assert.deepEqual(await other.type('/skill pdf'), [['error', none]])
+  golden(t, await other.type('/skill pdf'))
 })
 
 test('/permissions shows the mode and every rule, and takes back rules of this project', async (t) => {
@@ -192,34 +182,9 @@ test('/permissions shows the mode and every rule, and takes back rules of this p
   }
   const seat = await seated(t, { agents, permissions, sandbox: { enabled: false } })
   await seat.app.project.doc.update((doc) => ({ ...doc, rules: ['bash(make:*)', 'bash(ls)'] }))
-  assert.deepEqual(await seat.type('/permissions'), [
-    [
-      'text',
-      [
-        'The permission mode is acceptEdits and the leash is ask. An action runs only when both allow it.',
-        '```text',
-        'refused by the settings:',
-        '  file_reader(.env)',
-        'asked for by the settings:',
-        '  web_fetch',
-        'allowed by the settings:',
-        '  bash(npm test:*)',
-        'allowed in this project:',
-        '  bash(make:*)',
-        '  bash(ls)',
-        '```',
-        unwalled,
-        'To remove a rule that you allowed in this project, type /permissions remove.',
-      ].join('\n'),
-    ],
-  ])
+  golden(t, await seat.type('/permissions'))
   seat.answers.push(['bash(make:*)'], undefined)
-  assert.deepEqual(await seat.type('/permissions remove'), [
-    [
-      'note',
-      'The rule bash(make:*) was removed. From the next turn on, termaite asks again, unless another rule allows it.',
-    ],
-  ])
+  golden(t, await seat.type('/permissions remove'))
   assert.deepEqual(await seat.type('/permissions remove'), [])
   assert.deepEqual(
     seat.asked.map(({ options }) => options.map(({ id }) => id)),
@@ -230,18 +195,8 @@ test('/permissions shows the mode and every rule, and takes back rules of this p
 
 test('/permissions without rules, and with a word that it does not know', async (t) => {
   const seat = await seated(t, { agents, sandbox: { enabled: false } })
-  assert.deepEqual(await seat.type('/permissions'), [
-    [
-      'text',
-      `The permission mode is default and the leash is ask. An action runs only when both allow it.\nThere are no permission rules.\n${unwalled}`,
-    ],
-  ])
-  assert.deepEqual(await seat.type('/permissions remove'), [
-    [
-      'error',
-      'no rule was allowed for always in this project, so there is none to remove. To change the rules of the settings, type /config.',
-    ],
-  ])
+  golden(t, await seat.type('/permissions'))
+  golden(t, await seat.type('/permissions remove'))
   assert.deepEqual(await seat.type('/permissions remov'), [
     ['error', 'there is no subcommand "remov"; did you mean "remove"?'],
   ])
@@ -249,15 +204,14 @@ test('/permissions without rules, and with a word that it does not know', async 
 
 test('/trust shows what there is, trusts it as it was seen, and forgets it', async (t) => {
   const seat = await seated(t, native)
-  assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing was changed: the folder is still not trusted.']])
+  golden(t, await seat.type('/trust'))
   assert.deepEqual(await seat.type('/trust me'), [['error', '/trust takes no arguments.']])
   write(seat, 'project/.mcp.json', '{}')
-  assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing was changed: the folder is still not trusted.']])
-  const begun = 'The current session does not change; /clear begins a new one.'
+  golden(t, await seat.type('/trust'))
   seat.answers.push(['trust'], undefined, ['forget'])
-  assert.deepEqual(await seat.type('/trust'), [['note', `Trusted from the next turn on. ${begun}`]])
+  golden(t, await seat.type('/trust'))
   assert.deepEqual(await seat.type('/trust'), [], 'a card that is left changes nothing')
-  assert.deepEqual(await seat.type('/trust'), [['note', `${seat.project} is no longer trusted. ${begun}`]])
+  golden(t, await seat.type('/trust'), { [seat.folder]: '<seat>' })
   assert.deepEqual(
     seat.asked.map(({ about, shows, options }) => [about, shows, options.map(({ id }) => id)]),
     [
@@ -274,17 +228,13 @@ test('/trust shows what there is, trusts it as it was seen, and forgets it', asy
     return ask(...question)
   }
   seat.answers.push(['trust'])
-  assert.deepEqual(await seat.type('/trust'), [
-    ['error', 'the folder changed while you looked at it, so it was not trusted. Type /trust to see it again.'],
-  ])
+  golden(t, await seat.type('/trust'))
 })
 
 test('/todos shows the tasks of the folder', async (t) => {
   const seat = await seated(t, native)
   assert.deepEqual(await seat.type('/todos'), [['note', 'There are no tasks.']])
-  assert.deepEqual(await seat.type('/todos add'), [
-    ['error', '/todos takes no arguments. To change the tasks, ask the agent.'],
-  ])
+  golden(t, await seat.type('/todos add'))
   const items = [
     { task: 'read', status: 'completed' },
     { task: 'write', status: 'in_progress' },
@@ -292,15 +242,13 @@ test('/todos shows the tasks of the folder', async (t) => {
   write(seat, 'project/.todos.json', JSON.stringify({ items }))
   assert.deepEqual(await seat.type('/todos'), [['text', '```text\n[x] read\n[>] write\n```']])
   write(seat, 'project/.todos.json', 'hello')
-  assert.deepEqual(await seat.type('/todos'), [
-    ['error', '.todos.json exists but is not a list of tasks; repair or delete .todos.json.'],
-  ])
+  golden(t, await seat.type('/todos'))
 })
 
 test('/context draws what fills the window of our own agent', async (t) => {
   const seat = await seated(t, native)
   const { conversation, blobs } = seat.app
-  assert.deepEqual(await seat.type('/context own'), [['error', 'own has not taken a turn in this session yet.']])
+  golden(t, await seat.type('/context own'))
   assert.deepEqual(await seat.type('/context owl'), [['error', 'there is no native agent "owl"; did you mean "own"?']])
   const tool = (name: string, length: number) => ({ name, description: 'x'.repeat(length), schema: {} })
   const frame = { system: 's'.repeat(40_000), tools: [tool('bash', 4000), tool('ls', 400)] }
@@ -326,15 +274,12 @@ test('/context draws what fills the window of our own agent', async (t) => {
   await conversation.append({ ...usage, input: 1000, written: 800 }, 'own', 't1')
   await conversation.append({ ...usage, input: 1200, cached: 800, written: 200 }, 'own', 't1')
   const [[, told] = ['', '']] = await seat.type('/context own')
-  assert.deepEqual(told.split('\n').slice(-2), [
-    "Last request: 800 of 1,200 input tokens were read from the provider's cache (67 %), and 200 were written to it.",
-    "This session: 800 of 2,200 input tokens were read from the provider's cache (36 %), and 1,000 were written to it.",
-  ])
+  golden(t, told.split('\n').slice(-2))
 })
 
 test('/context of another program’s agent shows the conversation against the windows', async (t) => {
   const seat = await seated(t, plain({ amber: 'cat >/dev/null; echo fine' }))
   const [size] = await seat.type('/context_size')
   assert.deepEqual(await seat.type('/context'), [size])
-  assert.deepEqual(await seat.type('/context amber'), [['error', none]])
+  golden(t, await seat.type('/context amber'))
 })

@@ -10,6 +10,9 @@ import { fileStore } from '../../src/store/files/file-store.ts'
 import { openIndex } from '../../src/store/index/conversation-index.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
 import { treesOf } from '../../src/app/thinking/task-trees.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const echo = plain({ amber: 'cat >/dev/null; date +%N > made.txt; echo fine' })
 
@@ -26,13 +29,9 @@ async function indexed(seat: Seat) {
 test('/reset starts a new session, by name too, and says how to come back', async (t) => {
   const seat = await seated(t, echo)
   const first = seat.app.session.id
-  assert.deepEqual(await seat.type('/reset'), [
-    ['note', `A new session began. To return to the old one: /resume ${first}`],
-  ])
+  golden(t, await seat.type('/reset'), { [first]: '<first>' })
   const second = seat.app.session.id
-  assert.deepEqual(await seat.type('/reset spike'), [
-    ['note', `A new session "spike" began. To return to the old one: /resume ${second}`],
-  ])
+  golden(t, await seat.type('/reset spike'), { [second]: '<second>' })
   assert.deepEqual(seat.turned, [
     ['open', { fresh: true }],
     ['open', { fresh: true, name: 'spike' }],
@@ -42,7 +41,7 @@ test('/reset starts a new session, by name too, and says how to come back', asyn
 
 test('/sessions offers the others of this project, and goes on with the one that is picked', async (t) => {
   const seat = await seated(t, echo)
-  assert.deepEqual(await seat.type('/sessions'), [['note', 'There is no other session in this project.']])
+  golden(t, await seat.type('/sessions'))
   await seat.turn('first words')
   const first = seat.app.session.id
   await seat.type('/reset')
@@ -67,10 +66,8 @@ test('/resume takes the beginning of an id or a name, and says when none was fou
   assert.equal(seat.app.session.id, first)
   assert.deepEqual(await seat.type('/resume spike'), [['note', 'Resumed spike.']])
   assert.equal(seat.app.session.id, second)
-  assert.deepEqual(await seat.type('/resume spike'), [['note', 'You are already in that session.']])
-  assert.deepEqual(await seat.type('/resume nobody'), [
-    ['error', 'there is no session with the id or name "nobody". `termaite sessions --all` lists them.'],
-  ])
+  golden(t, await seat.type('/resume spike'))
+  golden(t, await seat.type('/resume nobody'))
   assert.deepEqual(await seat.complete('resume', 'sp'), ['spike'])
 })
 
@@ -110,23 +107,9 @@ test('/clear asks: a new session keeps the old one, and leaving the card changes
   assert.deepEqual(await seat.type('/clear'), [['note', 'Nothing was changed.']])
   assert.deepEqual(await seat.type('/clear'), [['note', 'Nothing was changed.']])
   assert.deepEqual(seat.turned, [])
-  assert.deepEqual(await seat.type('/clear'), [
-    ['note', 'A new session began. The old one is kept; /sessions lists it.'],
-  ])
+  golden(t, await seat.type('/clear'))
   assert.deepEqual(await indexed(seat), [[first, 1]])
-  assert.deepEqual(
-    [...new Set(seat.asked.map(({ about, free, options }) => JSON.stringify([about, free, options])))],
-    [
-      JSON.stringify([
-        'choice',
-        true,
-        [
-          { id: 'new', label: 'Yes, start a new session', means: 'once' },
-          { id: 'leave', label: 'No, change nothing', means: 'no' },
-        ],
-      ]),
-    ],
-  )
+  golden(t, [...new Set(seat.asked.map(({ about, free, options }) => JSON.stringify([about, free, options])))])
 })
 
 test('/clear with the word typed erases history, outputs, snapshots, index and trees of tasks for good', async (t) => {
@@ -136,7 +119,7 @@ test('/clear with the word typed erases history, outputs, snapshots, index and t
   await kept.update(() => [{ id: 't', prompt: 'a secret thing', tasks: [] }])
   assert.equal((await indexed(seat)).length, 1)
   seat.answers.push(['Delete '])
-  assert.deepEqual(await seat.type('/clear'), [['note', `The conversation of ${seat.project} was erased for good.`]])
+  golden(t, await seat.type('/clear'), { [seat.folder]: '<seat>' })
   const folder = join(seat.home, 'projects', seat.app.project.slug)
   assert.deepEqual(
     [existsSync(history(seat)), existsSync(join(folder, 'snapshots')), await indexed(seat), await kept.read()],
@@ -153,9 +136,7 @@ test('/clear erases nothing while a turn is at work here', async (t) => {
   const seat = await seated(t, echo)
   await seat.app.conversation.append({ type: 'prompt', text: 'long', owner: ownerMark() }, 'user', 'turn-1')
   seat.answers.push(['delete'])
-  assert.deepEqual(await seat.type('/clear'), [
-    ['error', 'nothing was erased, because a turn is running here. Stop it first: termaite stop turn-1'],
-  ])
+  golden(t, await seat.type('/clear'))
   assert.equal(existsSync(history(seat)), true)
   assert.deepEqual(seat.turned, [])
 })
@@ -164,8 +145,6 @@ test('a chat that keeps nothing looks at nothing that was kept', async (t) => {
   const seat = await seated(t, echo)
   await seat.turn('kept')
   seat.app = { ...seat.app, ephemeral: true }
-  const words = 'this chat is ephemeral: it keeps no history and reads none.'
-  for (const line of ['/sessions', '/resume kept', '/usage', '/diff', '/undo'])
-    assert.deepEqual(await seat.type(line), [['error', words]], line)
+  for (const line of ['/sessions', '/resume kept', '/usage', '/diff', '/undo']) golden(t, await seat.type(line))
   assert.deepEqual(seat.asked, [])
 })

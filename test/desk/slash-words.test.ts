@@ -4,6 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditOf } from '../../src/app/native/native-audit.ts'
 import { plain, seated } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 
@@ -56,15 +59,8 @@ test('/help searches the text of the pages, also for the name of a command, and 
     assert.equal(how, 'text')
     assert.match(undo!, /^#[^]*\n\n`\/undo[^]*\n\nWhole pages: `\/help /)
   }
-  assert.deepEqual(await seat.type('/help wednesday'), [
-    ['error', 'there is no help about "wednesday". All commands: /help. All topics: termaite help.'],
-  ])
-  assert.deepEqual(await seat.type('/help setings'), [
-    [
-      'error',
-      'there is no help about "setings". Did you mean "settings"? All commands: /help. All topics: termaite help.',
-    ],
-  ])
+  golden(t, await seat.type('/help wednesday'))
+  golden(t, await seat.type('/help setings'))
   // No page has this word, but the name of a command does.
   assert.deepEqual(await seat.type('/help ckgroun'), [])
   assert.deepEqual(seat.turned, [['palette', 'ckgroun']])
@@ -72,19 +68,16 @@ test('/help searches the text of the pages, also for the name of a command, and 
 
 test('/copy takes the last answer, or one of its code blocks', async (t) => {
   const seat = await seated(t, fine)
-  assert.deepEqual(await seat.type('/copy'), [['error', 'there is no answer to copy yet.']])
+  golden(t, await seat.type('/copy'))
   seat.lastAnswer = 'no code'
-  assert.deepEqual(await seat.type('/copy 1'), [['error', 'the last answer has no code block.']])
+  golden(t, await seat.type('/copy 1'))
   seat.lastAnswer = 'Look:\n```sh\nmake\n```\n````md\n```\ninner\n```\n````\n~~~\nopen `'
   const copied = async (line: string) => (await seat.type(line)).map(([how, text]) => [how, text])
   assert.deepEqual(await copied('/copy'), [['note', `copied ${JSON.stringify(seat.lastAnswer)}`]])
   assert.deepEqual(await copied('/copy 1'), [['note', 'copied "make"']])
   assert.deepEqual(await copied('/copy 2'), [['note', `copied ${JSON.stringify('```\ninner\n```')}`]])
   assert.deepEqual(await copied('/copy 3'), [['note', 'copied "open `"']])
-  for (const typed of ['4', '0', 'two'])
-    assert.deepEqual(await copied(`/copy ${typed}`), [
-      ['error', `the last answer has 3 code blocks, but found "${typed}".`],
-    ])
+  for (const typed of ['4', '0', 'two']) golden(t, await copied(`/copy ${typed}`))
 })
 
 test('a person’s own command is sent with what was typed in its places', async (t) => {
@@ -131,17 +124,12 @@ test('a command of one’s own that cannot be used is one warning, and the other
   const warnings: string[] = []
   const names = seat.commands((words) => warnings.push(words)).map(({ name }) => name)
   assert.deepEqual([names.slice(-2), names.filter((name) => name === 'undo').length], [['fine', 'user:undo'], 1])
-  assert.deepEqual(warnings, [
-    `${folder}/empty.md is not used: there is no text below its frontmatter.`,
-    `${folder}/open.md is not used: its frontmatter is not closed with a line of ---.`,
-    `${folder}/two words.md is not used: its name may hold only letters, digits, "-" and "_", and at most 64 of them.`,
-    `${folder}/undo.md is /user:undo, because /undo is a command of termaite.`,
-  ])
+  golden(t, warnings, { [seat.folder]: '<seat>' })
 })
 
 test('/audit says what was done in this project, and whether the record is whole', async (t) => {
   const seat = await seated(t, fine)
-  assert.deepEqual(await seat.type('/audit'), [['note', 'Nothing was asked, allowed or done in this project yet.']])
+  golden(t, await seat.type('/audit'))
   const audit = auditOf(seat.app.native)!
   const done = { type: 'execution', tool: 'ls', what: '{}', ok: true, verdict: 'yes: it looks' } as const
   await audit.record({ ...done, project: seat.project })
@@ -149,8 +137,5 @@ test('/audit says what was done in this project, and whether the record is whole
   const [rows, whole] = await seat.type('/audit')
   assert.match(rows![1], /execution +ok +ls +\{\}/)
   assert.ok(!rows![1].includes('bash'))
-  assert.deepEqual(whole, [
-    'note',
-    'In all projects: 2 entries; the record is whole: no entry is missing, and none was changed.',
-  ])
+  golden(t, whole)
 })

@@ -4,6 +4,9 @@ import { recordJudgement } from '../../src/app/judgements.ts'
 import { openIndex } from '../../src/store/index/conversation-index.ts'
 import type { Seat } from '../app/seat.ts'
 import { plain, seated } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const writes = plain({ amber: 'cat >/dev/null; date +%N > made.txt; echo written' })
 
@@ -30,9 +33,7 @@ async function counted({ home, io }: Seat) {
 
 test('/good and /bad judge the last answer; the judgement is kept, counts before every other, and agents are not told', async (t) => {
   const seat = await seated(t, writes)
-  assert.deepEqual(await seat.type('/bad'), [
-    ['error', 'no agent has answered in this session yet, so there is nothing to judge.'],
-  ])
+  golden(t, await seat.type('/bad'))
   const first = await seat.turn('write the file')
   const second = await seat.turn('write it again')
   const before = await seat.app.conversation.view()

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 const odd = 'cat >/dev/null; echo "allowance of today is gone, try again in 2 hours" >&2; exit 3'
@@ -19,17 +22,7 @@ test('an unknown failure is asked about once; called a quota, it parks the agent
   desk.submit('hello')
   await until((all) => questions(all).length === 1)
   const [card] = questions(heard)
-  assert.deepEqual(card!.question, {
-    about: 'choice',
-    text: "Was that the end of odd's quota? termaite does not know this message, and remembers your answer.",
-    from: [],
-    shows: [{ type: 'text', text: message }],
-    options: [
-      { id: 'quota', label: 'Yes, it was a quota: do not ask odd again until it is back', means: 'always' },
-      { id: 'fault', label: 'No, it was something else', means: 'no' },
-    ],
-    unanswered: 'no answer; termaite remembers nothing',
-  })
+  golden(t, card!.question)
   assert.deepEqual(replies(heard), ['fine'], 'the turn went on without an answer')
   desk.answer(card!.ask, ['quota'])
   await until((all) => all.some((one) => one.type === 'said' && one.text.startsWith('odd is out of quota')))
@@ -75,9 +68,9 @@ test('the leash all is agreed to first, once or for good; no keeps the leash', o
   await pressed('no', 1)
   await until((all) => all.some((one) => one.type === 'said' && one.text === 'The leash is edit.'))
   assert.equal(desk.app().settings.leash, 'edit')
-  assert.deepEqual(
+  golden(
+    t,
     questions(heard)[0]!.question.options.map(({ label }) => label),
-    ['Yes, until you leave', 'Yes, and do not ask again in this project', 'No, keep the leash edit'],
   )
   await pressed('always', 2)
   await until((all) => all.some((one) => one.type === 'standing' && one.standing.leash === 'all'))

@@ -12,6 +12,9 @@ import { blobsOf, logOf, SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { keepEnvelope } from '../../src/crew/workers/worker-turn.ts'
 import { workersOf } from '../../src/app/coordinator/kept-workers.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** Keeps a worker of an earlier turn, as it is after its end. */
 async function keep(seat: Seat): Promise<void> {
@@ -69,12 +72,7 @@ async function keep(seat: Seat): Promise<void> {
 
 test('/workers shows what is kept of the workers of earlier turns, with their handoffs', async (t) => {
   const seat = await seated(t, plain({ one: 'cat' }))
-  assert.deepEqual(await seat.type('/workers'), [
-    [
-      'note',
-      'No agent works inside a turn now, and no worker of an earlier turn is kept in this conversation. /coordinator has an agent send workers.',
-    ],
-  ])
+  golden(t, await seat.type('/workers'))
   await keep(seat)
   assert.deepEqual(await seat.type('/workers'), [
     ['note', 'worker_1 explorer by native: partial. Read the API. Evidence: - api.ts:1 Next step: None.'],
@@ -82,9 +80,7 @@ test('/workers shows what is kept of the workers of earlier turns, with their ha
   assert.deepEqual(await seat.type('/workers show worker_1'), [
     ['text', 'Read the API.\n\nEvidence:\n- api.ts:1\n\nNext step: None.'],
   ])
-  assert.deepEqual(await seat.type('/workers show worker_7'), [
-    ['error', 'no worker "worker_7" is kept in this conversation. There are: worker_1 explorer.'],
-  ])
+  golden(t, await seat.type('/workers show worker_7'))
   const boards: (readonly EarlierWork[])[] = []
   seat.world.screen.board = (earlier) => boards.push(earlier) > 0
   assert.deepEqual(await seat.type('/workers'), [])
@@ -130,21 +126,9 @@ test('/workers stop asks where work would be lost, and stops at once where none 
       'Stop lists options (native)? Its answer is not used then.',
     ],
   )
-  assert.deepEqual(await seat.type('/workers stop nobody'), [
-    [
-      'error',
-      '"nobody" does not work inside a turn of this window. There are: worker_1 explorer, worker_2 verifier, lists options.',
-    ],
-  ])
-  assert.deepEqual(await seat.type('/workers attach worker_1'), [
-    ['error', 'worker_1 explorer has no terminal: it works unseen. Ctrl+T shows what it does.'],
-  ])
-  assert.deepEqual(await seat.type('/workers halt worker_1'), [
-    [
-      'error',
-      '/workers: found "halt worker_1", allowed: show, stop, attach, each with the name of an agent, such as /workers stop worker_1. /workers alone shows all of them.',
-    ],
-  ])
+  golden(t, await seat.type('/workers stop nobody'))
+  golden(t, await seat.type('/workers attach worker_1'))
+  golden(t, await seat.type('/workers halt worker_1'))
   assert.deepEqual(await seat.complete('workers', 'stop w'), ['stop worker_1 explorer', 'stop worker_2 verifier'])
 })
 

@@ -12,6 +12,9 @@ import { connectPeer } from '../../src/faces/peer/peer-client.ts'
 import { servePeer } from '../../src/faces/peer/peer-server.ts'
 import { terminalContract } from '../contract/terminal.ts'
 import { scripted } from '../terminals/programs.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A host whose terminals are met over a socket, as another process meets them. */
 function hostOverSocket(inner: TerminalHost, t: TestContext): TerminalHost {
@@ -78,7 +81,7 @@ test('a terminal whose process is gone rejects, and its streams end', async (t) 
   await reading
   assert.deepEqual(seen, ['ready\n'])
   assert.deepEqual(await exited, {})
-  await assert.rejects(terminal.screen(), { message: 'the process of this terminal is gone' })
+  await golden.rejects(t, terminal.screen())
   await terminal.close()
   await inner.close()
   await served.close()

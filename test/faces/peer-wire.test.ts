@@ -15,6 +15,9 @@ import { connectPeer } from '../../src/faces/peer/peer-client.ts'
 import { findSockets, ownSocketName, socketFolders } from '../../src/faces/peer/peer-sockets.ts'
 import { servePeer } from '../../src/faces/peer/peer-server.ts'
 import { about, end, following, note, recorder } from '../contract/peer.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 function newHome(t: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
@@ -169,8 +172,8 @@ test('an event longer than a frame is cut, and says where the whole of it is', a
   const cut = `\n[… ${whole.length - 40 * 1024} characters cut; the whole is in entry e1 of the conversation …]\n`
   const text = `${'x'.repeat(32 * 1024)}${cut}${'x'.repeat(8 * 1024)}`
   assert.deepEqual(long, { ...kept, type: 'result', call: 'c', ok: true, text })
-  assert.deepEqual(many, note('a result is too long to be shown here: entry e1 of the conversation'))
-  assert.deepEqual(strange, note('a call is too long to be shown here'))
+  golden(t, many)
+  golden(t, strange)
   assert.deepEqual(await peer.steer('t1', whole), false)
 })
 

@@ -8,6 +8,9 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { failed, unfinished } from '../../src/core/talk/outcome.ts'
 import { printTurn } from '../../src/faces/print.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const loss = failed('crash', 'the turn ran, but it could not be saved: disk full')
 
@@ -128,21 +131,11 @@ test('the report of an unmet goal goes to stderr, and is no answer', async () =>
   assert.deepEqual({ ok, agent, text }, { ok: false, agent: 'a', text: 'This was not reached: a pdf\n- pandoc: no' })
 })
 
-test('an unfinished turn is no success: its last words go to stderr, and 75 says that waiting helps', async () => {
+test('an unfinished turn is no success: its last words go to stderr, and 75 says that waiting helps', async (t) => {
   const summary: Event = { type: 'summary', text: 's', step: 41, tokens: { before: 24_176, after: 1_022 }, by: 'a' }
   const reply: Event = { type: 'reply', text: 'I read on.', by: 'a' }
   const failure = unfinished('steps', 'its 50 allowed steps are made')
-  assert.deepEqual(await printedOf([summary, reply], { ok: false, failure }), {
-    code: 1,
-    out: '',
-    err: [
-      'The first 41 steps of this turn were summarised: about 24,176 tokens before, 1,022 after.',
-      'I read on.',
-      'termaite: stopped before the work was done: its 50 allowed steps are made',
-      'What was done is kept. To continue: termaite -p "go on"',
-      '',
-    ].join('\n'),
-  })
+  golden(t, await printedOf([summary, reply], { ok: false, failure }))
   const later = unfinished('window', 'nothing more can be left out', 60_000)
   assert.equal((await printedOf([reply], { ok: false, failure: later })).code, 75)
   const { ok, text, failure: told } = JSON.parse((await printedOf([reply], { ok: false, failure }, 'json')).out)

@@ -7,6 +7,9 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { answered } from '../../src/faces/terminal-questions.ts'
 import { until } from '../until.ts'
 import { everyCard, longScript } from '../app/every-card.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const every = await everyCard()
 
@@ -40,7 +43,7 @@ const tail = [
   '  3 No',
 ]
 
-test('a question that is longer than the terminal is read page by page, with its danger beside every page', async () => {
+test('a question that is longer than the terminal is read page by page, with its danger beside every page', async (t) => {
   const { picks, pages } = await typing(every['long-script']!, [...Array<string>(8).fill('+'), '-', '3'], 24)
   assert.deepEqual(picks, ['no'])
   assert.equal(pages.length, 10)
@@ -55,7 +58,7 @@ test('a question that is longer than the terminal is read page by page, with its
     return sign + line
   })
   assert.deepEqual(bodies.flat(), [...script, '  in /home/ada/demo'])
-  assert.equal(pages[0]!.split('\n')[15], '— Lines 1–15 of 126. Type + for the next page, - for the page before.')
+  golden(t, pages[0]!.split('\n')[15])
   assert.equal(pages[9], pages[7])
 })
 

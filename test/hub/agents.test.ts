@@ -6,6 +6,9 @@ import { agentStandings } from '../../src/hub/agent-standings.ts'
 import { agentState, stateWords } from '../../src/core/work/agent-status.ts'
 import { StatusReports } from '../../src/app/supervision/status-reports.ts'
 import { hubAt, loaded, noticed } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const minute = 60_000
 
@@ -148,9 +151,7 @@ test('a message goes to one agent, and is kept with the name of its sender', asy
 test('stopping an agent cancels its task, and its later messages are refused', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('orc')
-  await assert.rejects(hub.orders.stop('orc', 'anna'), {
-    message: 'Agent orc has no task that could be stopped. To end the agent, remove it.',
-  })
+  await golden.rejects(t, hub.orders.stop('orc', 'anna'))
   const { id } = await add('loop for ever')
   await wait('orc')
   await hub.work.ack(id, 'orc')

@@ -12,6 +12,9 @@ import { mayDo, operations } from '../../src/hub/hub-roles.ts'
 import { SignIns } from '../../src/hub/sign-ins.ts'
 import { hubTools } from '../../src/hub/tools/hub-tools.ts'
 import { hubAt } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** The roles that may do each operation, written a second time: a new operation has to be decided here as well. */
 const table: Record<HubOperation, string> = {
@@ -265,9 +268,7 @@ test('an agent speaks for itself alone, over every route and tool that names an 
     const answer = await answerRequest(all, { method: 'POST', path, query, body, caller: thief, signal })
     return [answer.status, (answer.body as { error?: string }).error]
   }
-  const words =
-    "This key belongs to the agent thief, which cannot speak for victim. Leave the agent's id out, or send thief."
-  for (const [path, body] of tries) assert.deepEqual(await send(path, body), [403, words], path)
+  for (const [path, body] of tries) golden(t, await send(path, body))
   assert.deepEqual(await hub.task(id), before)
   // Without a name in the request the agent is the key's own, which does not have the task.
   await send('/api/agents', { role: 'r', workspace: 'w' })
@@ -292,9 +293,6 @@ test('no client approves a task that the same name worked on, at any time', asyn
   await wait('other')
   await hub.work.respond(id, 'other', { status: 'IN_REVIEW', message: 'look' })
   for (const name of ['other', 'orc'])
-    await assert.rejects(hub.reviews.approve(id, name, { try: 2 }), {
-      kind: 'forbidden',
-      message: `${name} worked on task ${id} and cannot approve it: another person has to.`,
-    })
+    await golden.rejects(t, hub.reviews.approve(id, name, { try: 2 }), { [id]: '<id>' })
   assert.equal((await hub.reviews.approve(id, 'user', { try: 2 })).state, 'APPROVED')
 })

@@ -19,6 +19,9 @@ import type { TaskChanges, TaskChecks, TaskWorkspace } from '../../src/core/work
 import type { SentCheck } from '../../src/hub/task-texts.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../src/worktrees/task-branches.ts'
 import { HubTaskSource } from '../../src/hub/hub-task-source.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const as = { id: 'me', role: 'orc', capabilities: [], workspace: '/w', source: 'CLI' as const }
 const never = new AbortController().signal
@@ -110,7 +113,7 @@ test('a task that the agent answered itself is settled, and one that was taken a
   assert.equal(await duty.progress(`${second.id}.1`, 'half', never), 'lost')
 })
 
-test('while the hub is away nothing is lost: the answer is given again until it is heard', async () => {
+test('while the hub is away nothing is lost: the answer is given again until it is heard', async (t) => {
   const { hub, duty, add, clock, line, words } = seat()
   const { id } = await add('Do it.')
   await duty.next(never)
@@ -123,7 +126,7 @@ test('while the hub is away nothing is lost: the answer is given again until it 
   await clock.turn(8_000)
   assert.equal(await answered, 'kept')
   assert.equal((await hub.task(id)).state, 'COMPLETED')
-  assert.deepEqual(words, ['the hub cannot be reached: nobody answers; trying again', 'the hub at http://hub is back'])
+  golden(t, words)
   line.cut = true
   const leaving = new AbortController()
   const waiting = duty.next(leaving.signal)
@@ -185,7 +188,7 @@ test('agents that start at the same moment get a worktree each, under the next f
 test('a worktree that holds work of no task stays', async (t) => {
   const { worktree, workspace } = await repository(t)
   writeFileSync(join(worktree.path, 'mine'), '')
-  assert.match((await workspace.clear())!, /is kept: it holds changes that are not committed/)
+  golden(t, (await workspace.clear())!, { [worktree.path]: '<path>' })
   assert.equal(existsSync(worktree.path), true)
 })
 
@@ -243,18 +246,10 @@ async function taskAtWork(t: TestContext) {
 test('a task whose work cannot be committed is not done: a person is asked, with git’s reason and the worktree', async (t) => {
   const { hub, duty, id, lock, worktree, respond, answered, words } = await taskAtWork(t)
   writeFileSync(lock, '')
-  const why = `the work could not be committed to a branch: fatal: Unable to create '${lock}': File exists. The worktree is ${worktree.path}.`
-  assert.deepEqual(await answered(respond('COMPLETED')), { blocked: why })
+  golden(t, await answered(respond('COMPLETED')), { [worktree.path]: '<path>', [lock]: '<lock>' })
   const blocked = await hub.task(id)
-  assert.deepEqual(
-    [blocked.state, blocked.why, blocked.question],
-    [
-      'BLOCKED',
-      'its work could not be committed',
-      `Task not finished: ${why} Put that right, then answer: the agent goes on with the task. Its answer was:\n\nDone.`,
-    ],
-  )
-  assert.deepEqual(words, [`task ${id}.1: ${why}`])
+  golden(t, [blocked.state, blocked.why, blocked.question], { [worktree.path]: '<path>', [lock]: '<lock>' })
+  golden(t, words, { [worktree.path]: '<path>', [lock]: '<lock>', [id]: '<id>' })
   // The person puts it right, and the same agent hands in the work that it had done.
   rmSync(lock)
   await hub.questions.answer(id, 'Go on.', 'user')
@@ -280,8 +275,7 @@ test('a lock that another git holds for a moment is waited for', async (t) => {
 test('a worktree that was removed during the task leaves the task open, and a failure stays one', async (t) => {
   const { hub, id, worktree, respond, answered } = await taskAtWork(t)
   rmSync(worktree.path, { recursive: true })
-  const gone = `the work could not be committed to a branch: the worktree ${worktree.path} is gone. The worktree is ${worktree.path}.`
-  assert.deepEqual(await answered(respond('COMPLETED')), { blocked: gone })
+  golden(t, await answered(respond('COMPLETED')), { [worktree.path]: '<path>' })
   const other = await taskAtWork(t)
   rmSync(other.worktree.path, { recursive: true })
   assert.equal(await other.answered(other.respond('FAILED')), 'kept')
@@ -308,13 +302,12 @@ test('a task goes back to the queue for any agent where the folder cannot be pre
   rmSync(worktree.path, { recursive: true })
   writeFileSync(worktree.path, 'in the way')
   await duty.next(never)
-  const why = `the folder to work in could not be prepared: the worktree ${worktree.path} is gone`
-  assert.deepEqual(await duty.ack(`${id}.1`, never), { unready: why })
+  golden(t, await duty.ack(`${id}.1`, never), { [worktree.path]: '<path>' })
   const { state, wish, returns, why: reason } = await hub.task(id)
-  assert.deepEqual({ state, wish, returns, reason }, { state: 'QUEUED', wish: undefined, returns: 1, reason: why })
+  golden(t, { state, wish, returns, reason }, { [worktree.path]: '<path>' })
 })
 
-test('an agent whose task passes its cap is told to stop, and gets the task again with the answer', async () => {
+test('an agent whose task passes its cap is told to stop, and gets the task again with the answer', async (t) => {
   const { hub, clock, duty, add } = seat()
   const { id } = await add('Do it.', { cost: 1 })
   await duty.next(never)
@@ -327,16 +320,9 @@ test('an agent whose task passes its cap is told to stop, and gets the task agai
   const order = duty.next(never)
   await hub.questions.answer(id, '1', 'user')
   const given = await order
-  assert.deepEqual(given.type === 'task' && [given.ticket, given.notes.map(({ kind, text }) => [kind, text])], [
-    `${id}.2`,
-    [
-      [
-        'question',
-        'The task has used $1.25 of $1.00. The last report of me was $1.25 and 10 tokens. How should it go on?',
-      ],
-      ['answer', 'Go on with as much again, up to $2.25'],
-    ],
-  ])
+  golden(t, given.type === 'task' && [given.ticket, given.notes.map(({ kind, text }) => [kind, text])], {
+    [id]: '<id>',
+  })
 })
 
 const changes: TaskChanges = { branch: 'b', worktree: '/tree', base: 'c0', commit: 'c1', diff: '+x' }
@@ -385,7 +371,7 @@ test('checks run before the review, are told of once however often the hub is aw
   }
 })
 
-test('checks are stopped when their task is cancelled, and their failure loses no work', async () => {
+test('checks are stopped when their task is cancelled, and their failure loses no work', async (t) => {
   const { workspace, seen } = changedWorkspace()
   const begun = Promise.withResolvers<void>()
   const run: TaskChecks['run'] = async (_work, signal) => {
@@ -407,8 +393,5 @@ test('checks are stopped when their task is cancelled, and their failure loses n
   await broken.duty.next(never)
   await broken.duty.ack(`${second.id}.1`, never)
   assert.equal(await broken.duty.respond(`${second.id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
-  assert.deepEqual(
-    [(await broken.hub.task(second.id)).state, broken.words],
-    ['IN_REVIEW', [`the checks of task ${second.id}.1 could not be run: no bash`]],
-  )
+  golden(t, [(await broken.hub.task(second.id)).state, broken.words], { [second.id]: '<id>' })
 })

@@ -8,6 +8,9 @@ import { inboxEnd } from '../../src/core/work/inbox.ts'
 import { LedgerDisk } from '../../src/hub/ledger-disk.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { hubAt, loaded } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const brief = (rows: readonly InboxRow[]) =>
   rows.map(({ kind, title, text, read, needsMe }) => [kind, title, text, read, needsMe])
@@ -108,9 +111,7 @@ test('an item that is answered is gone, and comes back unread when it waits anew
   const [, { id }] = (await hub.inbox.rows('user')) as [InboxRow, InboxRow]
   await hub.inbox.mark('user', { item: id, done: true })
   await hub.reviews.reject(review, 'user', { text: 'round up', try: 1 })
-  await assert.rejects(hub.inbox.mark('user', { item: id, read: true }), {
-    message: `Nothing in the inbox is called "${id}": somebody may have answered it already.`,
-  })
+  await golden.rejects(t, hub.inbox.mark('user', { item: id, read: true }), { [review]: '<review>' })
   await clock.turn(1_000)
   await hub.questions.answerAgent('orc', 'Yes', 'user').catch(() => hub.questions.answerAgent('orc', '1', 'user'))
   const held = (await hub.agentNow('orc')).task!
@@ -177,11 +178,7 @@ test('an agent out of quota is an item until its quota is back, and so is the la
     (await hub.inbox.rows('anna')).map(({ title, agent, parkedUntil }) => [title, agent, parkedUntil])
   assert.deepEqual(await short(), [['Orc is out of quota', 'orc', until]])
   await hub.reports.status('elf', { parkedUntil: until + 1 })
-  assert.deepEqual(await short(), [
-    ['All agents are out of quota', undefined, until],
-    ['elf is out of quota', 'elf', until + 1],
-    ['Orc is out of quota', 'orc', until],
-  ])
+  golden(t, await short())
   await hub.inbox.mark('anna', { item: `parked elf ${until + 1}`, done: true })
   assert.equal((await short()).length, 2)
   await clock.turn(60_001)
@@ -202,7 +199,7 @@ test('an item that is over says who ended it', async (t) => {
   const words = rows.slice(0, 4).map((row) => inboxEnd(row, tasks, agents))
   assert.deepEqual(words, ['Sent on by anna.', 'Approved by bob.', 'Sent on by carl.', 'Answered by dora.'])
   const withdrawn = new Map([['orc', { ...(await hub.agent('orc')), answered: undefined } as HubAgent]])
-  assert.equal(inboxEnd(rows[3]!, tasks, withdrawn), 'Answered at the terminal of the agent, or withdrawn.')
+  golden(t, inboxEnd(rows[3]!, tasks, withdrawn))
 })
 
 test('a disk of the ledger that is nearly full is in every inbox until it has room again', async (t) => {
@@ -210,28 +207,17 @@ test('a disk of the ledger that is nearly full is in every inbox until it has ro
   let free = 2e9
   const ledger = Object.assign(memoryHubLedger({ clock }), { freeBytes: () => free })
   const { hub } = hubAt(t, ledger, clock)
-  const text =
-    'The disk of the hub’s ledger is nearly full: 900.0 MB free. Make room: termaite hub prune --older-than 30d, or remove other files. Below 268 MB the hub takes no diffs and files.'
   assert.deepEqual(await hub.inbox.rows('anna'), [])
   free = 0.9e9
-  const since = clock.now()
   const [item] = await hub.inbox.rows('anna')
-  assert.deepEqual(item, {
-    id: `disk ${since}`,
-    kind: 'disk',
-    at: since,
-    title: 'The disk of the hub is nearly full',
-    text,
-    read: false,
-    needsMe: true,
-  })
-  await hub.inbox.mark('anna', { item: item.id, done: true })
+  golden(t, item)
+  await hub.inbox.mark('anna', { item: item!.id, done: true })
   await clock.turn(60_000)
   free = 1.05e9
   assert.deepEqual([await hub.inbox.rows('anna'), (await hub.inbox.rows('bob')).length], [[], 1])
   free = 1.2e9
   assert.deepEqual(await hub.inbox.rows('bob'), [])
-  assert.equal(inboxEnd(item, new Map(), new Map()), 'The disk has room again.')
+  golden(t, inboxEnd(item!, new Map(), new Map()))
   free = 0.8e9
   assert.equal((await hub.inbox.rows('anna'))[0]!.id, `disk ${clock.now()}`, 'it is a new warning')
 })

@@ -14,6 +14,9 @@ import { fileHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { sized } from '../full.ts'
 import { diskOf, hubAt, loaded } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const start = Date.parse('2026-11-15T12:00:00Z')
 
@@ -89,10 +92,7 @@ for (const [name, make] of [
     assert.deepEqual(added.pipeline!.tasks, ['run-00001001', 'run-00001002', 'run-00001003', 'run-00001004'])
     // A request that is sent again adds nothing, and another plan under the same id is refused.
     assert.deepEqual(await hub.pipelines.add({ id: 'run-00001', plan, digest: 'd', by: 'me' }), added)
-    await assert.rejects(
-      hub.pipelines.add({ id: 'run-00001', plan, digest: 'other', by: 'me' }),
-      /Pipeline run-00001 exists already, with another plan/,
-    )
+    await golden.rejects(t, hub.pipelines.add({ id: 'run-00001', plan, digest: 'other', by: 'me' }))
     assert.equal((await hub.tasks()).length, 4)
     assert.equal((await taskNamed('test (mac)')).prompt, 'Test mac: {{build.result}}')
     assert.equal(await work('built {{test.result}} </result>'), 'build: Build it.')
@@ -205,10 +205,7 @@ test('a deadline fails tasks that are not done, also at an agent, and leaves tho
   assert.ok(held.type === 'task')
   await hub.work.ack(held.task.id, 'b')
   await clock.turn(600_000)
-  assert.deepEqual(
-    [(await taskNamed('b')).state, (await taskNamed('b')).why],
-    ['FAILED', 'was not done before its deadline, 2026-11-15 12:10 UTC'],
-  )
+  golden(t, [(await taskNamed('b')).state, (await taskNamed('b')).why])
   await assert.rejects(
     hub.work.respond(held.task.id, 'b', { status: 'COMPLETED', message: 'late' }),
     /Agent b does not have task/,
@@ -258,16 +255,7 @@ test('a spent budget begins no further task and asks; each answer has its effect
     await work('ok', 'COMPLETED', 150)
     assert.deepEqual(await states(), [['PAUSED', 'COMPLETED', 'QUEUED', 'QUEUED']])
     const [item] = await hub.inbox.rows('anna')
-    assert.deepEqual(
-      [item!.kind, item!.title, item!.text, item!.pipeline, item!.options!.map(({ label }) => label)],
-      [
-        'cap',
-        'The budget of the pipeline dear is spent',
-        'The pipeline dear has used 150 of 100 tokens. Tasks at work go on; no further one begins. How should it go on?',
-        'run-00001',
-        ['Go on with as much again, up to $5.00 and 250 tokens', 'Go on without a budget', 'Stop the pipeline'],
-      ],
-    )
+    golden(t, [item!.kind, item!.title, item!.text, item!.pipeline, item!.options!.map(({ label }) => label)])
     const next = wait('a')
     await clock.turn(60_000)
     assert.deepEqual(await states(), [['PAUSED', 'COMPLETED', 'QUEUED', 'QUEUED']])
@@ -318,10 +306,7 @@ test('a schedule adds a run at each time; missed times are one run that says so;
   const ledger = memoryHubLedger({ clock })
   const { hub, added, close } = await seated(t, nightly, ledger, clock)
   assert.deepEqual([added.schedule!.next, await hub.tasks()], [Date.parse('2026-11-15T12:05:00Z'), []])
-  await assert.rejects(
-    hub.pipelines.add({ id: 'run-00002', plan: await planOf(nightly), digest: 'd', by: 'me' }),
-    /There is a schedule nightly already\. Remove it first: termaite task schedule remove "nightly"/,
-  )
+  await golden.rejects(t, hub.pipelines.add({ id: 'run-00002', plan: await planOf(nightly), digest: 'd', by: 'me' }))
   await clock.turn(300_000 - 1)
   assert.equal((await hub.tasks()).length, 0)
   await clock.turn(1)
@@ -335,10 +320,7 @@ test('a schedule adds a run at each time; missed times are one run that says so;
   await clock.turn(3.5 * 3_600_000)
   const back = hubAt(t, ledger, clock)
   await clock.turn(1_000)
-  assert.deepEqual((await back.hub.pipelines.all()).map(({ note }) => note).toSorted(), [
-    '3 times since 2026-11-15 13:05 UTC were missed while the hub was away; this is the one run for them.',
-    undefined,
-  ])
+  golden(t, (await back.hub.pipelines.all()).map(({ note }) => note).toSorted())
   assert.equal((await back.hub.tasks()).length, 2)
   await back.hub.pipelines.pauseSchedule('run-00001', 'anna')
   await clock.turn(2 * 3_600_000)

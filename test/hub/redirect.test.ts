@@ -1,6 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { hubAt, loaded } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('a task that waits goes to another place in the queue, or to another agent', async (t) => {
   const { hub, ledger, published, register, wait, add } = hubAt(t)
@@ -32,7 +35,7 @@ test('a task that cannot be redirected is refused with words', async (t) => {
   await register('one')
   const { id } = await add('x')
   await assert.rejects(hub.redirect(id, 'user', { wish: 'nobody' }), /No agent nobody is registered/)
-  await assert.rejects(hub.redirect(id, 'user', {}), /Name a priority, or the agent/)
+  await golden.rejects(t, hub.redirect(id, 'user', {}))
   await wait('one')
-  await assert.rejects(hub.redirect(id, 'user', { priority: 1 }), /does not wait in the queue/)
+  await golden.rejects(t, hub.redirect(id, 'user', { priority: 1 }), { [id]: '<id>' })
 })

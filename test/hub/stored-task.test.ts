@@ -2,6 +2,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { parseTask } from '../../src/core/work/task.ts'
 import { newTask } from '../../src/hub/task-rules.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const queued = newTask({ id: 'task-0001', prompt: 'p', workspace: 'w', by: 'me' }, new Map(), 5)
 
@@ -23,6 +26,6 @@ test('a stored task gets the facts of its state that an older termaite did not w
   )
 })
 
-test('a stored task with an unknown state is refused by name', () => {
-  assert.throws(() => parseTask({ ...queued, state: 'LATER' }), /task task-0001 has the unknown state "LATER"/)
+test('a stored task with an unknown state is refused by name', (t) => {
+  golden.throws(t, () => parseTask({ ...queued, state: 'LATER' }))
 })

@@ -5,6 +5,9 @@ import type { RosterSeat } from '../../src/core/work/agent.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { person, told } from './cards.ts'
 import { rig } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const partly = { ok: true as const, text: 'half', denials: ['Edit a.ts', 'Bash: npm test'] }
 const refused: ScriptStep[] = [
@@ -24,52 +27,18 @@ function seated(...[members, part]: Parameters<typeof rig>) {
   return { ...made, seats }
 }
 
-test('denied acts are shown; a yes opens the same agent again on a looser leash, for this turn', async () => {
+test('denied acts are shown; a yes opens the same agent again on a looser leash, for this turn', async (t) => {
   const { turn, seats, asked: agents } = seated({ claude: [refused, [{ say: 'done' }]], gemini })
   const { ask, asked } = person('allow')
   const { facts, result } = await turn({ ask, attended: true, cwd: '/p' })
-  assert.deepEqual(asked, [
-    {
-      about: 'denied',
-      text: 'claude was not allowed to do everything it wanted.',
-      from: [],
-      agent: 'claude',
-      shows: [
-        { type: 'text', text: 'Edit a.ts' },
-        { type: 'text', text: 'Bash: npm test' },
-      ],
-      options: [
-        {
-          id: 'allow',
-          label: 'Yes, for this turn alone, and try again',
-          grants: 'leash edit: edits files in the project',
-          means: 'once',
-        },
-        { id: 'leave', label: 'No, leave it undone', means: 'no' },
-      ],
-    },
-  ])
-  const first = {
-    type: 'attempt',
-    by: 'claude',
-    failure: {
-      kind: 'denied',
-      message: 'claude was not allowed: Edit a.ts; Bash: npm test. It may do more now: edits files in the project',
-    },
-    ms: 0,
-    did: { calls: [], files: [], lastWords: 'half' },
-  }
-  assert.deepEqual(facts, [
-    { type: 'reply', by: 'claude', text: 'half' },
-    first,
-    { type: 'reply', by: 'claude', text: 'done' },
-  ])
+  golden(t, asked)
+  golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'done' })
   assert.deepEqual(seats, [
     { cwd: '/p', leash: 'ask' },
     { cwd: '/p', leash: 'ask', allowed: 'edit' },
   ])
-  assert.deepEqual([agents[1]!.turns[0]!.leash, agents[1]!.turns[0]!.attempts], ['edit', [first]])
+  golden(t, [agents[1]!.turns[0]!.leash, agents[1]!.turns[0]!.attempts])
 })
 
 test('when the person leaves the denials as they are, or nobody answers, the answer stands with its denials', async () => {

@@ -3,30 +3,19 @@ import assert from 'node:assert/strict'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { person, pondering, told } from './cards.ts'
 import { rig } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const refused = [{ fail: { kind: 'auth' as const, message: 'Not logged in' } }]
 const members = { claude: [refused, [{ say: 'C' }]], gemini: [[{ say: 'G' }]] }
 const traits = { claude: { login: 'claude auth login' } }
 
-test('an agent that is not logged in is tried again once the person has logged in', async () => {
+test('an agent that is not logged in is tried again once the person has logged in', async (t) => {
   const { turn, names } = rig(members, {}, traits)
   const { ask, asked } = person('again')
   const { facts, result } = await turn({ ask, attended: true, cwd: '/p' })
-  assert.deepEqual(asked, [
-    {
-      about: 'login',
-      text: 'claude is not logged in: Not logged in',
-      from: [],
-      agent: 'claude',
-      shows: [{ type: 'command', command: 'claude auth login', cwd: '/p' }],
-      options: [
-        { id: 'again', label: 'I have logged in, try again', means: 'once' },
-        { id: 'next', label: 'Continue with gemini', means: 'no' },
-      ],
-      unanswered: 'stop here and keep the text',
-      cancels: true,
-    },
-  ])
+  golden(t, asked)
   assert.deepEqual([told(facts), result], [['claude failed: auth', 'claude said C'], { ok: true, text: 'C' }])
   await turn({}, { first: 'claude' })
   assert.deepEqual(names(), ['claude', 'claude', 'claude'], 'it is not out')

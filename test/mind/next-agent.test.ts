@@ -4,6 +4,9 @@ import type { Strategy } from '../../src/core/work/agent.ts'
 import type { AgentHealth } from '../../src/mind/rotation/health.ts'
 import { agentOrder, nextAgent, whyChosen } from '../../src/mind/rotation/agent-order.ts'
 import { rig } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const names = ['a', 'b', 'c']
 const parked: AgentHealth = { failures: 0, parked: { until: 100, why: 'limit' } }
@@ -76,24 +79,14 @@ test('the rotation asks the agent that nextAgent() names', async () => {
   }
 })
 
-test('whyChosen() gives the reason in a few words', () => {
+test('whyChosen() gives the reason in a few words', (t) => {
   const after = { name: 'claude', kind: 'quota' } as const
-  assert.deepEqual(
-    [
-      whyChosen('round-robin', {}),
-      whyChosen('exhaustion', { aimed: false }),
-      whyChosen('random', {}),
-      whyChosen('round-robin', { aimed: true }),
-      whyChosen('round-robin', { by: 'gemini', after }),
-      whyChosen('round-robin', { by: 'claude', aimed: true, after: { name: 'claude', kind: 'auth' } }),
-    ],
-    [
-      'next in line',
-      undefined,
-      'drawn at random',
-      'you chose it',
-      'because claude is out of quota',
-      'tried again, because it is not logged in',
-    ],
-  )
+  golden(t, [
+    whyChosen('round-robin', {}),
+    whyChosen('exhaustion', { aimed: false }),
+    whyChosen('random', {}),
+    whyChosen('round-robin', { aimed: true }),
+    whyChosen('round-robin', { by: 'gemini', after }),
+    whyChosen('round-robin', { by: 'claude', aimed: true, after: { name: 'claude', kind: 'auth' } }),
+  ])
 })

@@ -7,29 +7,26 @@ import type { Health } from '../../src/mind/rotation/health.ts'
 import type { Script } from '../../src/agents/scripted-agent.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { rig } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const minute = 60_000
 const at = (ms: number) => localTimeFrom(0, ms)
 const fail = (kind: FailureKind, message: string, retryAt?: number) => [{ fail: { kind, message, retryAt } }]
 
-test('the failure without a configured agent, and with an unknown name', async () => {
-  assert.deepEqual(
-    (await rig({}).turn()).result,
-    failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works'),
-  )
+test('the failure without a configured agent, and with an unknown name', async (t) => {
+  golden(t, (await rig({}).turn()).result)
   assert.deepEqual(
     (await rig({ a: [[{ say: 'A' }]] }).turn({}, { first: 'z' })).result,
     failed('missing', 'there is no agent z; your agents are a'),
   )
 })
 
-test('all only out of quota or busy: the end says who is back first, at once and when nothing was tried', async () => {
+test('all only out of quota or busy: the end says who is back first, at once and when nothing was tried', async (t) => {
   const { turn, names } = rig({ a: [fail('quota', 'limit', 30 * minute)], b: [fail('busy', 'overloaded', 5 * minute)] })
   const back = '`termaite doctor` checks again now; b is the first one back'
-  assert.deepEqual(
-    (await turn()).result,
-    failed('busy', `no agent is free: a is out of quota: limit; b is busy: overloaded; ${back}`, 5 * minute),
-  )
+  golden(t, (await turn()).result)
   assert.deepEqual((await turn()).result, {
     ok: false,
     failure: {

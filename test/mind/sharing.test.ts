@@ -5,6 +5,9 @@ import { localTimeFrom } from '../../src/base/local-time.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { answeredTurn, entryMaker } from '../core/made.ts'
 import { rig } from './rig.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const vendors = { claude: { vendor: 'anthropic' }, other: { vendor: 'anthropic' }, gemini: { vendor: 'google' } }
 const quota = [{ fail: { kind: 'quota' as const, message: 'limit', retryAt: 60_000 } }]
@@ -27,33 +30,17 @@ test('no question about sharing for the agent that begins a conversation, the sa
   assert.deepEqual([fresh.questions, again.questions, again.names()], [[], [], ['claude', 'other']])
 })
 
-test('another vendor is asked about once; a yes lets it in', async () => {
+test('another vendor is asked about once; a yes lets it in', async (t) => {
   const { turn, ask, questions } = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, ['yes'])
   const { result } = await turn({ ask })
   assert.deepEqual(result, { ok: true, text: 'G' })
-  assert.deepEqual(questions, [
-    {
-      about: 'sharing',
-      text: 'gemini (google) has not seen this conversation yet. Share it?',
-      from: [],
-      agent: 'gemini',
-      options: [
-        {
-          id: 'yes',
-          label: 'Yes, share it with google',
-          means: 'always',
-          grants: 'this conversation with google until you start a new session',
-        },
-        { id: 'no', label: 'No, skip gemini', means: 'no' },
-      ],
-    },
-  ])
+  golden(t, questions)
 })
 
-test('a no passes it over with a note; an unknown vendor is one of its own', async () => {
+test('a no passes it over with a note; an unknown vendor is one of its own', async (t) => {
   const { turn, ask, questions } = asking({ claude: [quota], own: [[{ say: 'X' }]], other: [[{ say: 'O' }]] }, ['no'])
   const { facts, result } = await turn({ ask })
-  assert.equal(questions[0]!.text, 'own has not seen this conversation yet. Share it?')
+  golden(t, questions[0]!.text)
   assert.deepEqual(facts[1], {
     type: 'note',
     by: 'termaite',
@@ -62,15 +49,9 @@ test('a no passes it over with a note; an unknown vendor is one of its own', asy
   assert.deepEqual(result, { ok: true, text: 'O' })
 })
 
-test('when no agent is left, the turn is denied if none could be tried, else the attempts explain it', async () => {
+test('when no agent is left, the turn is denied if none could be tried, else the attempts explain it', async (t) => {
   const alone = asking({ gemini: [[{ say: 'G' }]] }, undefined)
-  assert.deepEqual(
-    (await alone.turn({ ask: alone.ask, history })).result,
-    failed(
-      'denied',
-      'no agent is left to answer: gemini: not asked, because the conversation is not shared with it; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings',
-    ),
-  )
+  golden(t, (await alone.turn({ ask: alone.ask, history })).result)
   assert.deepEqual(alone.names(), [], 'who spoke before counts, also when it left the roster')
   const gone = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)
   await gone.health.update(() => ({ agents: { claude: { failures: 0, parked: { until: 60_000, why: 'limit' } } } }))
@@ -83,15 +64,7 @@ test('when no agent is left, the turn is denied if none could be tried, else the
   )
   const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)
   const { result } = await tried.turn({ ask: tried.ask, history })
-  assert.deepEqual(result, {
-    ok: false,
-    failure: {
-      kind: 'quota',
-      message:
-        'no agent is free: claude is out of quota: limit; gemini: not asked, because the conversation is not shared with it; `termaite doctor` checks again now; claude is the first one back',
-      retryAt: 60_000,
-    },
-  })
+  golden(t, result)
 })
 
 test('a turn that brings the conversation as its prompt says who was told of it', async () => {

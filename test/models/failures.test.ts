@@ -10,6 +10,9 @@ import { openaiTrouble } from '../real/model/openai.ts'
 import { planResets } from '../real/model/script.ts'
 import { openModel } from '../../src/models/open-model.ts'
 import { blobs, eventsOf, still, hello, secret, sse, tap, tapped } from './tap.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const models = {
   anthropic: 'anthropic/claude-sonnet-4-6',
@@ -195,28 +198,12 @@ test('refusals that were seen elsewhere have their kinds', async () => {
   }
 })
 
-test('a refused key is explained with the next step, and the key is never quoted', async () => {
+test('a refused key is explained with the next step, and the key is never quoted', async (t) => {
   const echo = told(401, { error: { message: `Incorrect API key provided: ${secret}.` } })
-  assert.deepEqual(await failureOf(models.responses, echo), {
-    kind: 'auth',
-    message:
-      'OpenAI refused the key: Incorrect API key provided: …. Set OPENAI_API_KEY to a valid key, or type /connect in the chat.',
-  })
-  assert.deepEqual(await failureOf('lmstudio/any', { refuse: 'ECONNREFUSED' }), {
-    kind: 'missing',
-    message: 'Nothing answers at http://127.0.0.1:1234/v1; start its server with `lms server start`',
-  })
+  golden(t, await failureOf(models.responses, echo))
+  golden(t, await failureOf('lmstudio/any', { refuse: 'ECONNREFUSED' }))
   const keyless = tap([])
-  assert.deepEqual(await eventsOf(tapped({ model: 'openrouter/a/b' }, keyless, { key: () => undefined }), hello), [
-    {
-      type: 'failure',
-      failure: {
-        kind: 'auth',
-        message:
-          'There is no key for OpenRouter: set OPENROUTER_API_KEY or OPEN_ROUTER_API_KEY, or type /connect in the chat.',
-      },
-    },
-  ])
+  golden(t, await eventsOf(tapped({ model: 'openrouter/a/b' }, keyless, { key: () => undefined }), hello))
   assert.deepEqual(keyless.sent, [])
 })
 
@@ -229,7 +216,7 @@ test('a key that cannot be a header is not quoted either', async () => {
   assert.ok(!/sk-two/.test(JSON.stringify(events)), JSON.stringify(events))
 })
 
-test('an unknown model name, and a missing address, are reported when the model is asked', async () => {
+test('an unknown model name, and a missing address, are reported when the model is asked', async (t) => {
   const said = async (model: string) => (await eventsOf(tapped({ model }, tap([])), hello))[0]
   assert.deepEqual(await said('nobody/x'), {
     type: 'failure',
@@ -243,10 +230,7 @@ test('an unknown model name, and a missing address, are reported when the model 
     type: 'failure',
     failure: { kind: 'missing', message: 'groq names no model; write groq/<model>' },
   })
-  assert.deepEqual(await said('compatible/x'), {
-    type: 'failure',
-    failure: { kind: 'missing', message: 'compatible/x needs a `baseURL`, with its /v1' },
-  })
+  golden(t, await said('compatible/x'))
 })
 
 const ok = { chunks: [sse({ choices: [{ delta: { content: 'yes' }, finish_reason: 'stop' }] }, '[DONE]')] }

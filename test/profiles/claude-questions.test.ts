@@ -2,6 +2,9 @@ import type { Step } from '../../src/core/work/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { claude } from '../../src/profiles/claude/claude.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const said = (message: object) => JSON.stringify(message)
 const init = (...capabilities: string[]) => said({ type: 'system', subtype: 'init', session_id: 's', capabilities })
@@ -82,7 +85,7 @@ test('a plan and the tool of a server are shown whole, and only options are offe
   )
 })
 
-test('a grant covers what was shown, and no more', () => {
+test('a grant covers what was shown, and no more', (t) => {
   const dialect = claude.dialect!()
   const rule = (toolName: string, ruleContent?: string) => ({ toolName, ...(ruleContent ? { ruleContent } : {}) })
   const suggestions = [
@@ -92,14 +95,9 @@ test('a grant covers what was shown, and no more', () => {
   const input = { command: 'ls -l' }
   const [step] = dialect.line(wish({ tool_name: 'Bash', input, permission_suggestions: suggestions }))
   if (step?.type !== 'ask') throw new Error('it did not ask')
-  assert.deepEqual(
+  golden(
+    t,
     step.question.options.map(({ id, grants }) => [id, grants]),
-    [
-      ['once', undefined],
-      ['turn', 'Bash(ls:*), every Read, until this turn ends'],
-      ['no', undefined],
-      ['always', 'Bash(ls:*), every Read, everywhere from now on (kept in ~/.claude/settings.json)'],
-    ],
   )
   const granted = (pick: string) => JSON.parse(step.reply([pick])).response.response.updatedPermissions
   assert.deepEqual(['once', 'turn', 'always'].map(granted), [
@@ -118,7 +116,7 @@ function granted(...suggestions: object[]) {
     .map(({ id, grants }) => [id, grants, JSON.parse(step.reply([id])).response.response.updatedPermissions])
 }
 
-test('a suggestion that is broader than it can be said in words is not offered, or said and sent without the rest', () => {
+test('a suggestion that is broader than it can be said in words is not offered, or said and sent without the rest', (t) => {
   const allow = { type: 'addRules', behavior: 'allow', destination: 'session' }
   const odd = [
     { ...allow, rules: [] },
@@ -129,28 +127,20 @@ test('a suggestion that is broader than it can be said in words is not offered, 
   ]
   assert.deepEqual(granted(...odd), [])
   const mode = { type: 'setMode', mode: 'acceptEdits' }
-  const words = 'every edit in this project, and mkdir, touch, rm, rmdir, mv, cp and sed there, until this turn ends'
   const more = { rules: [{ toolName: 'Bash' }], destination: 'somewhere new' }
-  assert.deepEqual(granted(...odd, { ...mode, ...more }), [['turn', words, [{ ...mode, destination: 'session' }]]])
+  golden(t, granted(...odd, { ...mode, ...more }))
   const directories = { type: 'addDirectories', directories: ['/tmp/a', '/tmp/b'], destination: 'session' }
   assert.deepEqual(granted(directories), [['turn', 'files below /tmp/a, /tmp/b, until this turn ends', [directories]]])
 })
 
-test('effects of an edit or a command beyond what is shown are named', () => {
+test('effects of an edit or a command beyond what is shown are named', (t) => {
   const textOf = (tool_name: string, input: object, more = {}) =>
     questionOf(claude.dialect!().line(wish({ tool_name, input, ...more })))?.text
-  assert.deepEqual(
-    [
-      textOf('Edit', { file_path: 'a', old_string: 'x', new_string: 'y', replace_all: true }, { description: 'a' }),
-      textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: true }, { blocked_path: '/etc' }),
-      textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: false }),
-    ],
-    [
-      'Edit: a\nIt replaces every occurrence of this text',
-      'Bash\nIt reaches /etc\nIt runs outside the sandbox',
-      'Bash',
-    ],
-  )
+  golden(t, [
+    textOf('Edit', { file_path: 'a', old_string: 'x', new_string: 'y', replace_all: true }, { description: 'a' }),
+    textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: true }, { blocked_path: '/etc' }),
+    textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: false }),
+  ])
 })
 
 test('an account that pays for use beyond its window has no limit to wait for', () => {

@@ -2,6 +2,9 @@ import type { Dialect, Step } from '../../src/core/work/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { codex } from '../../src/profiles/codex/codex.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const ended = { out: '', err: '', code: 0, now: 0 }
 
@@ -138,7 +141,7 @@ test('the network is asked for by its host', () => {
   )
 })
 
-test('a shell of its own, and words with spaces in a rule, are seen as they are', () => {
+test('a shell of its own, and words with spaces in a rule, are seen as they are', (t) => {
   const { say } = atWork()
   const wish = (command: string, proposedExecpolicyAmendment?: unknown[]) => {
     const params = { threadId: 'own', itemId: 'c', command, proposedExecpolicyAmendment }
@@ -147,28 +150,16 @@ test('a shell of its own, and words with spaces in a rule, are seen as they are'
     const always = options.find(({ id }) => id === 'always')?.grants
     return [shown?.type === 'command' && shown.command, ...(always ? [always] : [])]
   }
-  assert.deepEqual(
-    [
-      wish("/bin/bash -lc 'ls'"),
-      wish("zsh -c 'ls'"),
-      wish("./bash -lc 'ls'"),
-      wish("/tmp/bin/bash -lc 'ls'"),
-      wish("/bin/bash -lc 'ls' 'x'"),
-      wish('ls', ['git log', '-p']),
-      wish('ls', ['git', 1]),
-      wish('ls', []),
-    ],
-    [
-      ['ls'],
-      ['ls'],
-      ["./bash -lc 'ls'"],
-      ["/tmp/bin/bash -lc 'ls'"],
-      ["/bin/bash -lc 'ls' 'x'"],
-      ['ls', `every command that begins with "'git log' -p", in every project from now on (a rule of Codex)`],
-      ['ls'],
-      ['ls'],
-    ],
-  )
+  golden(t, [
+    wish("/bin/bash -lc 'ls'"),
+    wish("zsh -c 'ls'"),
+    wish("./bash -lc 'ls'"),
+    wish("/tmp/bin/bash -lc 'ls'"),
+    wish("/bin/bash -lc 'ls' 'x'"),
+    wish('ls', ['git log', '-p']),
+    wish('ls', ['git', 1]),
+    wish('ls', []),
+  ])
 })
 
 test('a moved file is asked about by both its names; an unknown change is not granted for longer', () => {
@@ -199,7 +190,7 @@ test('a moved file is asked about by both its names; an unknown change is not gr
   )
 })
 
-test('more than the sandbox allows is granted as it was shown, or not at all', () => {
+test('more than the sandbox allows is granted as it was shown, or not at all', (t) => {
   const { say } = atWork()
   const permissions = { network: { enabled: true }, fileSystem: null }
   const steps = say({
@@ -207,24 +198,14 @@ test('more than the sandbox allows is granted as it was shown, or not at all', (
     method: 'item/permissions/requestApproval',
     params: { permissions, reason: 'To fetch.' },
   })
-  assert.deepEqual(asked(steps).question, {
-    about: 'permission',
-    text: 'More than the sandbox allows\nTo fetch.',
-    from: [],
-    free: true,
-    shows: [{ type: 'text', text: JSON.stringify(permissions, null, 2) }],
-    options: [
-      { id: 'once', label: 'Yes, until this turn ends', means: 'always' },
-      { id: 'no', label: 'No', means: 'no' },
-    ],
-  })
+  golden(t, asked(steps).question)
   assert.deepEqual(replies(steps, ['once'], undefined), [
     [{ id: 7, result: { permissions, scope: 'turn' } }],
     [{ id: 7, result: { permissions: {}, scope: 'turn' } }],
   ])
 })
 
-test('each question is a choice card; without an answer Codex goes on', () => {
+test('each question is a choice card; without an answer Codex goes on', (t) => {
   const options = [
     { label: 'Red', description: 'warm' },
     { label: 'Blue', description: '' },
@@ -233,25 +214,11 @@ test('each question is a choice card; without an answer Codex goes on', () => {
     { id: 'q1', header: 'Colour', question: 'Which colour?', options },
     { id: 'q2', header: 'Name', question: 'Which name?', options: null },
   ]
-  const unanswered = 'do not answer; the agent continues'
   const ask = () => atWork().say({ id: 8, method: 'item/tool/requestUserInput', params: { questions } })
   const steps = ask()
-  assert.deepEqual(
+  golden(
+    t,
     steps.map((step) => step.type === 'ask' && step.question),
-    [
-      {
-        about: 'choice',
-        text: 'Which colour?',
-        from: [],
-        free: true,
-        options: [
-          { id: 'Red', label: 'Red: warm' },
-          { id: 'Blue', label: 'Blue' },
-        ],
-        unanswered,
-      },
-      { about: 'choice', text: 'Which name?', from: [], free: true, options: [], unanswered },
-    ],
   )
   const reply = (step: Step | undefined, picks?: string[]) => (step?.type === 'ask' ? step.reply(picks) : undefined)
   assert.deepEqual(
@@ -331,17 +298,9 @@ test('a spent window says when it begins anew, where the words do not; an error 
   })
 })
 
-test('a run that breaks off says how, and a request that fails is why', () => {
+test('a run that breaks off says how, and a request that fails is why', (t) => {
   const { dialect } = atWork()
-  assert.deepEqual(dialect.end({ out: '', err: 'panicked\n', code: 101, now: 0 }), [
-    {
-      type: 'end',
-      outcome: {
-        ok: false,
-        failure: { kind: 'crash', message: 'codex ended before it gave a result (exit code 101): panicked' },
-      },
-    },
-  ])
+  golden(t, dialect.end({ out: '', err: 'panicked\n', code: 101, now: 0 }))
   const refused = codex.dialect!()
   refused.open('Hello.')
   refused.line('{"id":1,"error":{"code":-32600,"message":"Not initialized"}}')

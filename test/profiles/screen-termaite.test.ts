@@ -4,6 +4,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { read } from '../../src/core/screen/reading.ts'
 import { termaite } from '../../src/profiles/termaite.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const folder = join(import.meta.dirname, '..', 'screen', 'golden')
 const { screen: facts } = termaite('termaite', 'native', 'Anthropic')
@@ -47,26 +50,9 @@ test('our own chat is read by its states', () => {
   )
 })
 
-test('a card is the question that it was drawn from', () => {
+test('a card is the question that it was drawn from', (t) => {
   const { question, keys } = facts!.dialog!(frame('permission-80x24'))!
-  assert.deepEqual(question, {
-    about: 'permission',
-    text: 'Bash: makes a file It reaches /rig/project/made.txt',
-    from: [],
-    shows: [{ type: 'command', command: 'touch made.txt' }],
-    options: [
-      { id: '1', label: 'Yes, once', means: 'once' },
-      {
-        id: '2',
-        label: 'Yes, always in this project',
-        grants: 'Bash(touch made.txt), in this project from now on (kept in .claude/settings.local.json)',
-        means: 'always',
-      },
-      { id: '3', label: 'No', means: 'no' },
-      { id: '4', label: 'Yes, until this turn ends', grants: 'Bash(touch made.txt), until this turn ends' },
-    ],
-    unanswered: 'No',
-  })
+  golden(t, question)
   assert.deepEqual([keys(['3']), keys()], [['3'], ['Escape']])
 })
 
@@ -77,19 +63,12 @@ test('the composer holds the typed text, and nothing else', () => {
   )
 })
 
-test('our own chat is started on a session of its own, and resumes it', () => {
-  assert.deepEqual(
-    [
-      facts!.command({ leash: 'ask', thread: 'a-b' }),
-      facts!.command({ leash: 'read', resume: "it's" }),
-      termaite("'/opt/node' '/opt/main.js'", 'my agent', 'Anthropic').screen!.command({ leash: 'all' }),
-    ],
-    [
-      'termaite --agent native --mode agent --think off --leash ask --session a-b',
-      `termaite --agent native --mode agent --think off --leash read --session 'it'\\''s'`,
-      `'/opt/node' '/opt/main.js' --agent 'my agent' --mode agent --think off --leash all`,
-    ],
-  )
+test('our own chat is started on a session of its own, and resumes it', (t) => {
+  golden(t, [
+    facts!.command({ leash: 'ask', thread: 'a-b' }),
+    facts!.command({ leash: 'read', resume: "it's" }),
+    termaite("'/opt/node' '/opt/main.js'", 'my agent', 'Anthropic').screen!.command({ leash: 'all' }),
+  ])
 })
 
 test('our own log tells the outcome of a turn, whatever else it holds', () => {
@@ -137,7 +116,7 @@ test('our own log tells the outcome of a turn, whatever else it holds', () => {
   )
 })
 
-test('a card that is read page by page says so, and is answered with the keys that need no second look', () => {
+test('a card that is read page by page says so, and is answered with the keys that need no second look', (t) => {
   const { question, keys } = facts!.dialog!(frame('long-script-80x24'))!
   const { shows, ...asked } = question
   assert.deepEqual(asked, {
@@ -150,20 +129,7 @@ test('a card that is read page by page says so, and is answered with the keys th
     ],
     unanswered: 'No',
   })
-  assert.deepEqual(shows, [
-    {
-      type: 'text',
-      text: '! line 122: rm -rf ~/.cache/demo (~/.cache/demo is outside the project)\n! line 123: curl https://example.com/run (it reaches the network)',
-    },
-    {
-      type: 'command',
-      command: ['set -e', ...Array.from({ length: 10 }, (_, at) => `echo step ${at + 1}`)].join('\n'),
-    },
-    {
-      type: 'text',
-      text: "Only lines 1–16 of 131 are shown here. Read the rest in the agent's own terminal before you allow it.",
-    },
-  ])
+  golden(t, shows)
   assert.deepEqual([keys(['1']), keys(['3']), keys(undefined)], [['1'], ['3'], ['Escape']])
 })
 

@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 import { gitGrounds, lines, tried } from './git-grounds.ts'
 import { sized } from '../full.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 120_000 }
 
@@ -128,19 +131,7 @@ for (const user of wallUsers) {
         `rm -f .git/COMMIT_EDITMSG .git/logs/HEAD && ln -s ${profile} .git/COMMIT_EDITMSG && ln -s ${profile} .git/logs/HEAD`,
       ].join('\n')
       const [ran] = await runBehindWall(user, { root, home }, [script])
-      const at = (path: string) => join(root, path)
-      assert.deepEqual(
-        ran!.settled.sort(),
-        [
-          `The command made ${at('.git/commondir')}; it was removed.`,
-          `The command made ${at('.git/remotes')}; it was removed.`,
-          `The command made ${at('.git/COMMIT_EDITMSG')} a link to ${profile}; it was removed.`,
-          `The command made ${at('.git/logs/HEAD')} a link to ${profile}; it was removed.`,
-          `The command left a rebase that would run programs (${at('.git/rebase-merge/git-rebase-todo')}); its exec lines were removed.`,
-          'The command set core.fsmonitor in evil/git/config, with which git could run programs; it was removed.',
-        ].sort(),
-        ran!.err,
-      )
+      golden(t, ran!.settled.sort(), { [base]: '<base>' })
       assert.deepEqual([laterOutside(), readFileSync(profile, 'utf8')], [[], ''])
       assert.ok(existsSync(base))
     },
@@ -163,18 +154,7 @@ for (const user of wallUsers) {
         `git init -q hidden && mv hidden/.git hidden/.GIT && printf '[core]\\n\\tfsmonitor = ${evil('hidden')}\\n' >> hidden/.GIT/config && mv hidden/.GIT hidden/.git`,
       ].join('\n')
       const [ran] = await runBehindWall(user, { root, home }, [script])
-      assert.deepEqual(
-        ran!.settled.sort(),
-        [
-          'The command made linked/.git a link; it was removed.',
-          'The command made pointed/.git, which leads git to a folder outside the project; it was removed.',
-          'The command made the hook armed/.git/hooks/post-index-change; it was removed.',
-          'The command set core.fsmonitor, alias.st in armed/.git/config, with which git could run programs; it was removed.',
-          'The command set core.fsmonitor in bare/config, with which git could run programs; it was removed.',
-          'The command set core.fsmonitor in hidden/.git/config, with which git could run programs; it was removed.',
-        ].sort(),
-        ran!.err,
-      )
+      golden(t, ran!.settled.sort())
       assert.match(readFileSync(join(root, 'plain/.git/config'), 'utf8'), /url = https:\/\/example\.com\/x\.git/)
       for (const folder of ['.', 'plain', 'copy', 'armed', 'bare', 'pointed', 'linked', 'hidden'])
         assert.deepEqual([folder, laterOutside(join(root, folder))], [folder, []])
@@ -266,9 +246,7 @@ for (const user of wallUsers) {
     const [ran] = await runBehindWall(user, { root, home }, [
       `mv deep away; mkdir -p deep/sub && git init -q deep/sub && git -C deep/sub config core.fsmonitor 'touch ${canaries}/replaced'`,
     ])
-    assert.deepEqual(ran!.settled, [
-      'The command set core.fsmonitor in deep/sub/.git/config, with which git could run programs; it was removed.',
-    ])
+    golden(t, ran!.settled)
     assert.deepEqual(laterOutside(), [])
   })
 
@@ -299,7 +277,7 @@ for (const user of wallUsers) {
       `${tried(attacks)}\nprintf '[core]\n\tfsmonitor = ${evil}\n' > later.gitconfig\necho new > tools/other.sh && echo made`,
     ])
     assert.deepEqual(lines(ran!.out), [...attacks.map((_, i) => `failed: ${i}`), 'made'])
-    assert.deepEqual(ran!.settled, ["The command made later.gitconfig, which git's settings name; it was removed."])
+    golden(t, ran!.settled)
     assert.deepEqual(laterOutside(), [])
   })
 
@@ -327,23 +305,7 @@ for (const user of wallUsers) {
         `git init -q writes && mkdir -p writes/.git/logs/refs/heads/hooks/ab && ln -s ${home}/.profile writes/.git/logs/refs/heads/hooks/ab/x && ln -s ${home}/.profile writes/.git/logs/HEAD`,
       ].join('\n')
       const [ran] = await runBehindWall(user, { root, home }, [script])
-      assert.deepEqual(
-        ran!.settled.sort(),
-        [
-          'The command made docs/api/HEAD, with which git could take the folder for a repository; it was removed.',
-          'The command made docs/y/HEAD a link; it was removed.',
-          'The command set core.fsmonitor in docs/y/config, with which git could run programs; it was removed.',
-          'The command set core.fsmonitor in shell/r/.git/config, with which git could run programs; it was removed.',
-          'The command set core.fsmonitor in outer/.git/config, with which git could run programs; it was removed.',
-          'The command set core.fsmonitor in shut/r/.git/config, with which git could run programs; it was removed.',
-          'The command made the hook shut/r/.git/hooks/post-index-change; it was removed.',
-          'The command set core.fsmonitor in a-first/.git/config, with which git could run programs; it was removed.',
-          'The command made the hook a-first/.git/hooks/x; it was removed.',
-          'The command made writes/.git/logs/refs/heads/hooks/ab/x a link; it was removed.',
-          'The command made writes/.git/logs/HEAD a link; it was removed.',
-        ].sort(),
-        ran!.err,
-      )
+      golden(t, ran!.settled.sort())
       for (const folder of ['docs/api', 'docs/x', 'docs/y', 'shell', 'shell/r', 'outer', 'shut/r', 'a-first', 'writes'])
         assert.deepEqual([folder, laterOutside(join(root, folder))], [folder, []])
     },
@@ -371,18 +333,7 @@ for (const user of wallUsers) {
           'true',
         ].join('\n'),
       ])
-      assert.deepEqual(
-        [made!.settled, used!.settled.sort()],
-        [
-          [],
-          [
-            'The command made other1/.git, which leads git to a folder that is not its own; it was removed.',
-            'The command made other2/.git, which leads git to a folder that is not its own; it was removed.',
-            'The command made src/HEAD, with which git could take the folder for a repository; it was removed.',
-          ],
-        ],
-        used!.err,
-      )
+      golden(t, [made!.settled, used!.settled.sort()])
       assert.deepEqual(
         [readFileSync(join(root, '.git/config'), 'utf8'), existsSync(join(root, '.git/hooks/pre-commit'))],
         [config, true],
@@ -398,9 +349,7 @@ for (const user of wallUsers) {
     const [ran] = await runBehindWall(user, { root, home }, [
       `mkdir many && cd many && seq 1 ${many} | xargs mkdir && cd .. && mkdir -p z1/z2/z3/z4 && git init -q z1/z2/z3/z4/r && git -C z1/z2/z3/z4/r config core.fsmonitor 'touch ${canaries}/far'`,
     ])
-    assert.deepEqual(ran!.settled, [
-      'The command set core.fsmonitor in z1/z2/z3/z4/r/.git/config, with which git could run programs; it was removed.',
-    ])
+    golden(t, ran!.settled)
     assert.deepEqual(laterOutside(join(root, 'z1/z2/z3/z4/r')), [])
   })
 
@@ -413,12 +362,9 @@ for (const user of wallUsers) {
       const [ran] = await runBehindWall(user, limits, [
         `git init -q src/r && git -C src/r config core.fsmonitor 'touch ${canaries}/scope'; touch outside; mkdir src/.vscode`,
       ])
-      assert.deepEqual(
+      golden(
+        t,
         ran!.settled.map((one) => one.replace(/moved to .*/, 'moved')),
-        [
-          'The command set core.fsmonitor in src/r/.git/config, with which git could run programs; it was removed.',
-          'The command left src/.vscode, from which agents or editors would start programs outside the sandbox; it was moved',
-        ],
       )
       assert.deepEqual([existsSync(join(root, 'outside')), laterOutside(join(root, 'src/r'))], [false, []])
     },
@@ -429,19 +375,14 @@ for (const user of wallUsers) {
     const [ran] = await runBehindWall(user, { root, home }, [
       `git init -q --bare . && git --git-dir=. config core.fsmonitor 'touch ${base}/ran'`,
     ])
-    assert.deepEqual(ran!.settled, [
-      'The command made HEAD, with which git could take the folder for a repository; it was removed.',
-    ])
+    golden(t, ran!.settled)
   })
 
   test(`${name}: git init in a folder without git leaves a plain repository`, { skip, ...options }, async (t) => {
     const { base, root, home } = groundsOf(t, user)
     const script = `git init -q && git config core.fsmonitor 'touch ${base}/ran' && echo 'touch ${base}/ran' > .git/hooks/pre-commit`
     const [ran] = await runBehindWall(user, { root, home }, [script])
-    assert.deepEqual(ran!.settled, [
-      'The command made the hook .git/hooks/pre-commit; it was removed.',
-      'The command set core.fsmonitor in .git/config, with which git could run programs; it was removed.',
-    ])
+    golden(t, ran!.settled)
     assert.deepEqual(readdirSync(join(root, '.git')).includes('HEAD'), true)
   })
 }

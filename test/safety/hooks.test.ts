@@ -10,6 +10,9 @@ import { type HookParts, runHooks } from '../../src/safety/hooks/hook-run.ts'
 import { parseHooks } from '../../src/safety/hooks/hook-config.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { nativeTools } from '../../src/tools/all.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const seat = { root: '/', env: {}, clock: realClock, blobs: memoryStore().blobs('output') }
 const tools = nativeTools(seat).tools
@@ -63,7 +66,7 @@ test('any other code is a warning and blocks nothing', async () => {
   assert.deepEqual(outcome, { ...nothing, warnings: ['the hook "echo oops >&2; exit 3" ended with 3: oops'] })
 })
 
-test('JSON on stdout decides; the strictest of several counts', async () => {
+test('JSON on stdout decides; the strictest of several counts', async (t) => {
   const decide = (permissionDecision: string) =>
     say({
       hookSpecificOutput: {
@@ -80,13 +83,7 @@ test('JSON on stdout decides; the strictest of several counts', async () => {
       systemMessage: 'm',
     }),
   ])
-  assert.deepEqual(changed.outcome, {
-    context: ['c'],
-    messages: ['m'],
-    warnings: [],
-    decision: { permission: 'allow', reason: 'a hook decided so and gave no reason' },
-    input: { command: 'pwd' },
-  })
+  golden(t, changed.outcome)
   const stopped = await fire('Stop', {}, [
     say({ decision: 'block', reason: 'tests fail' }),
     say({ continue: false, stopReason: 'enough' }),
@@ -129,7 +126,7 @@ test('matchers mean whole names, ours and those of others', async () => {
   )
 })
 
-test('a hook that takes too long is ended with all its processes', async () => {
+test('a hook that takes too long is ended with all its processes', async (t) => {
   const clock: Clock = {
     ...realClock,
     sleep: (ms, signal) => (ms === 5_000 ? Promise.resolve() : realClock.sleep(ms, signal)),
@@ -140,10 +137,7 @@ test('a hook that takes too long is ended with all its processes', async () => {
     [{ command: 'sleep 100 & sleep 100', timeout: 5 }],
     { clock },
   )
-  assert.deepEqual(outcome, {
-    ...nothing,
-    warnings: ['the hook "sleep 100 & sleep 100" took longer than 5 s and was stopped'],
-  })
+  golden(t, outcome)
 })
 
 test('a cancelled turn ends its hooks', async () => {
@@ -175,7 +169,7 @@ test('the wall of a hook that cannot be started is taken down', async () => {
   assert.deepEqual([outcome, settled], [{ ...nothing, warnings }, 1])
 })
 
-test('settings of hooks that are not understood are reported, and the rest is used', () => {
+test('settings of hooks that are not understood are reported, and the rest is used', (t) => {
   const { hooks, faults } = parseHooks({
     PreToolUse: [
       {
@@ -200,13 +194,5 @@ test('settings of hooks that are not understood are reported, and the rest is us
     SessionEnd: {},
   })
   assert.deepEqual(hooks, { PreToolUse: [{ matcher: 'Bash', hooks: [{ command: 'x', timeout: 5 }] }], Stop: [] })
-  assert.deepEqual(faults, [
-    'hooks.PreToolUse[0].hooks[1].type: found "http"; only "command" is run here',
-    'hooks.PreToolUse[1].matcher: "(" is not a valid pattern',
-    'hooks.PreToolUse[2]: an object with a list "hooks" is needed',
-    'hooks.Stop[0].hooks[0].command: a command is needed',
-    'hooks.Stop[0].hooks[1].timeout: a number of seconds above 0 is needed',
-    'hooks.Nothing: there is no such event; known: PreToolUse, PostToolUse, UserPromptSubmit, SessionStart, SessionEnd, Stop, PreCompact, SubagentStop, Notification',
-    'hooks.SessionEnd: a list is needed',
-  ])
+  golden(t, faults)
 })

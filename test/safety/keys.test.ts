@@ -4,6 +4,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openKeys } from '../../src/safety/api-keys.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 function place(t: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
@@ -78,9 +81,7 @@ test('a file that others can read, or that is broken, is reported without any ke
   const keys = openKeys({ home, env: {}, keychain: null })
   writeFileSync(file, '{"groq": "sk-secret"}', { mode: 0o644 })
   chmodSync(file, 0o644)
-  await assert.rejects(keys.get('groq', []), {
-    message: `${file} can be read by other users. Run: chmod 600 ${file}`,
-  })
+  await golden.rejects(t, keys.get('groq', []), { [home]: '<home>' })
   chmodSync(file, 0o600)
   for (const broken of ['{"groq": "sk-secret', '["sk-secret"]x', '{"groq": {"key": "sk-secret"}}']) {
     writeFileSync(file, broken)

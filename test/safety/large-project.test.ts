@@ -21,6 +21,9 @@ import type { Snapshots } from '../../src/safety/snapshots.ts'
 import { snapshots } from '../../src/safety/snapshots.ts'
 import { until } from '../until.ts'
 import { Project, treeOf } from './project.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** Limits by which a few hundred files are many. */
 const many = 300
@@ -169,8 +172,6 @@ function temporary(dir: string): string[] {
   )
 }
 
-const full = { off: 'the disk has no room for a copy of the project’s files', passing: true }
-
 test('a take on a full disk leaves nothing behind, says so, and the next one with room succeeds', async (t) => {
   using project = new Project()
   const disk = mkdtempSync(join(tmpdir(), 'termaite-disk-'))
@@ -188,7 +189,7 @@ test('a take on a full disk leaves nothing behind, says so, and the next one wit
   const before = room()
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(1_500_000))
   for (let i = 0; i < 40; i++) project.write(`large/${i}`, randomBytes(100_000))
-  assert.deepEqual(await store.take(), full)
+  golden(t, await store.take())
   assert.deepEqual(temporary(dir), [])
   rmSync(join(disk, 'ballast'))
   assert.ok(before - room() < 16, `all of the room is free again: ${before} KB, ${room()} KB`)
@@ -196,7 +197,7 @@ test('a take on a full disk leaves nothing behind, says so, and the next one wit
   assert.equal(await treeOf(store), kept)
 })
 
-test('a git that finds no room for some files fails the take: a tree without them would have them deleted by an undo', async () => {
+test('a git that finds no room for some files fails the take: a tree without them would have them deleted by an undo', async (t) => {
   using project = new Project()
   const bin = join(project.place, 'bin')
   mkdirSync(bin)
@@ -208,7 +209,7 @@ test('a git that finds no room for some files fails the take: a tree without the
   )
   project.write('a', 'one')
   const store = project.snapshots({}, { env: { ...project.env, PATH: `${bin}:${project.env.PATH}` } })
-  assert.deepEqual(await store.take(), full)
+  golden(t, await store.take())
   assert.deepEqual(temporary(project.dir), [])
   assert.equal(statSync(project.dir).isDirectory(), true)
 })

@@ -6,6 +6,9 @@ import { dirname, join } from 'node:path'
 import { acceptSettings, settingsOf } from '../../src/safety/wall/project-settings.ts'
 import { settingsNames } from '../../src/safety/wall/settings-names.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const write = (path: string, text: string) => {
   mkdirSync(dirname(path), { recursive: true })
@@ -64,15 +67,7 @@ for (const user of wallUsers) {
       const told = results.map(({ settled }) =>
         settled.map((words) => words.replaceAll(/\.[0-9a-z]{16}\.$/g, '.<id>.')),
       )
-      const left = (path: string, name: string) =>
-        `The command left ${path}, from which agents or editors would start programs outside the sandbox; it was moved to ${place}/${name}.<id>.`
-      assert.deepEqual(told, [
-        [left('.mcp.json', '.mcp.json'), left('a/b/.claude', '.claude')],
-        [left('own/.Claude', '.Claude')],
-        [left('.claude', '.claude'), 'The command removed the link .claude; it was put back.'],
-        [left('x/.gemini', '.gemini')],
-        [],
-      ])
+      golden(t, told, { [home]: '<home>' })
       assert.deepEqual(
         [
           readFileSync(join(root, 'moved/.claude/settings.json'), 'utf8'),

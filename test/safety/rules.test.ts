@@ -18,6 +18,9 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 import { nativeTools } from '../../src/tools/all.ts'
 import { remoteTool, toolName } from '../../src/tools/mcp/mcp-tools.ts'
 import { replTool } from '../../src/tools/repl.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const project = layProject()
 
@@ -102,7 +105,7 @@ test('the leash and the mode must both leave it free', async () => {
 
 const wall: Setting['wall'] = async () => ({ network: 'asked', temporary: '/tmp' })
 
-test('commands that the wall holds run unasked, and leaving the wall asks', async () => {
+test('commands that the wall holds run unasked, and leaving the wall asks', async (t) => {
   const held = [
     'ls',
     'touch a',
@@ -163,21 +166,19 @@ test('commands that the wall holds run unasked, and leaving the wall asks', asyn
     },
   )
   const why = async (command: string) => (await made({ wall })(tool('bash'), { command }, turn('edit'))).why
-  assert.deepEqual(
-    [await why('git push'), await why('curl x.org')],
-    ['it sends commits to a remote; it would run outside the sandbox', 'it reaches the network'],
-  )
+  golden(t, [await why('git push'), await why('curl x.org')])
   const network = (how: 'open' | 'closed') => bash('curl x', { leash: 'edit', wall: async () => ({ network: how }) })
   assert.deepEqual([await network('open'), await network('closed')], ['yes', 'yes'])
 })
 
-test('at read the wall holds commands that are not understood; those that are known to act are refused with the reason', async () => {
+test('at read the wall holds commands that are not understood; those that are known to act are refused with the reason', async (t) => {
   const why = async (command: string, setting: Setting = {}) => {
     const { verdict: is, why: words } = await made(setting)(tool('bash'), { command }, turn('read'))
     return is === 'no' ? words : is
   }
   const all = { allow: ['bash'], spared: ['bash'], outside: ['bash(./x.sh:*)'] }
-  assert.deepEqual(
+  golden(
+    t,
     {
       looks: await why('ls', { wall }),
       runs: await why('npm test', { wall }),
@@ -191,21 +192,7 @@ test('at read the wall holds commands that are not understood; those that are kn
       'without a wall': await why('./x.sh $Y', all),
       'its own program, without a wall': await why('npm test', all),
     },
-    {
-      looks: 'yes',
-      runs: 'yes',
-      dark: 'yes',
-      script: 'yes',
-      apart: 'yes',
-      remote: 'no',
-      edits: `this agent may only read, and it changes ${join(project.root, 'a')}`,
-      outside: `this agent may only read, and /etc/hosts is outside the project`,
-      network: 'this agent may only read, and it reaches the network',
-      'without a wall':
-        'this agent may only read, termaite cannot judge the command (the value of $Y is known only when it runs), and there is no sandbox to run it in',
-      'its own program, without a wall':
-        'this agent may only read, and it runs a script of the project; it runs programs of the project',
-    },
+    { [parts.root]: '<parts>' },
   )
 })
 
@@ -347,7 +334,7 @@ test('rules for files hold for the shell too, and for links', async () => {
   assert.equal(await verdict('file_editor', { file_path: 'link/src/x' }, { allow: ['file_editor(link/**)'] }), 'ask')
 })
 
-test('every path of a patch is judged, and one that is denied stops the whole patch', async () => {
+test('every path of a patch is judged, and one that is denied stops the whole patch', async (t) => {
   const body = (...lines: string[]) => ({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
   const update = (path: string) => [`*** Update File: ${path}`, '@@', '-a', '+b']
   const patch = (lines: string[], setting?: Setting) => verdict('apply_patch', body(...lines), setting)
@@ -376,17 +363,7 @@ test('every path of a patch is judged, and one that is denied stops the whole pa
   )
   const both = [...update('src/a.ts'), ...update('.git/config'), '*** Delete File: README.md']
   const { shows, grants } = await made({})(tool('apply_patch'), body(...both), turn('ask'))
-  assert.deepEqual(shows, [
-    { type: 'diff', path: 'src/a.ts', before: 'a\n', after: 'b\n' },
-    {
-      type: 'diff',
-      path: '.git/config',
-      before: 'a\n',
-      after: 'b\n',
-      danger: `a change of ${join(project.root, '.git/config')} could make programs run`,
-    },
-    { type: 'text', text: 'Deletes README.md.' },
-  ])
+  golden(t, shows, { [parts.root]: '<parts>' })
   assert.deepEqual(grants, ['apply_patch(/src/a.ts)', 'apply_patch(/.git/config)', 'apply_patch(/README.md)'])
 })
 
@@ -425,7 +402,7 @@ test('plan mode refuses all that writes, runs or hands work on', async () => {
   assert.deepEqual(found, ['yes', 'yes', 'yes', 'yes', 'yes', 'no', 'no', 'no', 'no', 'no', 'no'])
 })
 
-test('a question shows everything that the yes is for, and "always" keeps the rule that was shown', async () => {
+test('a question shows everything that the yes is for, and "always" keeps the rule that was shown', async (t) => {
   const kept: string[] = []
   const own = made({ remember: (rule) => void kept.push(rule) })
   const asked: unknown[] = []
@@ -445,21 +422,7 @@ test('a question shows everything that the yes is for, and "always" keeps the ru
   assert.equal(await run('bash', { command }), 'done')
   const rule = 'bash(curl "https://example.com/\\*\\?a")'
   assert.deepEqual(kept, [rule])
-  assert.deepEqual(asked, [
-    {
-      about: 'permission',
-      text: 'bash: it reaches the network',
-      from: [],
-      shows: [
-        { type: 'command', command, cwd: project.root, marks: [{ from: 0, to: 30, why: 'it reaches the network' }] },
-      ],
-      options: [
-        { id: 'once', label: 'Yes, once', means: 'once' },
-        { id: 'always', label: 'Yes, always in this project', grants: rule, means: 'always' },
-        { id: 'no', label: 'No', means: 'no' },
-      ],
-    },
-  ])
+  golden(t, asked, { [parts.root]: '<parts>' })
   assert.equal(await bash(command, { allow: kept }), 'yes')
   assert.equal(await bash('curl "https://example.com/x?a"', { allow: kept }), 'ask')
 })
@@ -576,14 +539,10 @@ test('a rule for a package script covers its work in the project; a part that le
   )
 })
 
-test('a script is unread code: it is asked for each time, as it is written, and held as the shell is', async () => {
+test('a script is unread code: it is asked for each time, as it is written, and held as the shell is', async (t) => {
   const input = { language: 'python', code: 'import os\nprint(os.environ)' }
   const judged = await made({})(tool('repl'), input, turn('all'))
-  assert.deepEqual(judged, {
-    verdict: 'ask',
-    why: 'termaite cannot tell what this code does before it runs',
-    shows: [{ type: 'command', command: input.code, cwd: project.root }],
-  })
+  golden(t, judged, { [parts.root]: '<parts>' })
   const settings: Setting[] = [
     { mode: 'bypass' },
     { mode: 'bypass', deny: ['Read(.env)'] },
@@ -637,23 +596,14 @@ test('a rule that was allowed for this run is not asked for again, and is denied
   )
 })
 
-test('a text that is no rule is refused with the reason', () => {
+test('a text that is no rule is refused with the reason', (t) => {
   const faults = ['', '(x)', 'bash(', 'bash()', 'bash(:*)', 'web_fetch(domain:)', 'bash(npm:* test)', 'ba sh(x)'].map(
     (text) => {
       const rule = parseRule(text)
       return 'fault' in rule ? rule.fault : rule
     },
   )
-  assert.deepEqual(faults, [
-    '"" is not a rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
-    '"(x)" is not a rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
-    '"bash(" is not a rule: the closing ) is missing',
-    '"bash()" is not a rule: the pattern is empty; bash alone means every use of it',
-    '"bash(:*)" is not a rule: before :* the beginning of a command is missing; bash alone means every use of it',
-    '"web_fetch(domain:)" is not a rule: after domain: the name of a host is missing',
-    '"bash(npm:* test)" is not a rule: ":*" stands at the end of a command',
-    '"ba sh(x)" is not a rule: a rule is the name of a tool, or Tool(pattern), such as bash(npm test:*) or file_editor(src/**)',
-  ])
+  golden(t, faults)
   assert.deepEqual(parseRules({ deny: ['bash('] }).faults, ['deny: "bash(" is not a rule: the closing ) is missing'])
 })
 

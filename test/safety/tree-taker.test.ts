@@ -17,6 +17,9 @@ import { join } from 'node:path'
 import type { Snapshots } from '../../src/safety/snapshots.ts'
 import { snapshots } from '../../src/safety/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** The files of a snapshot, read back by undoing everything into an emptied tree. */
 async function heldBy(project: Project, store: Snapshots, tree: string): Promise<Record<string, string>> {
@@ -132,13 +135,13 @@ for (const home of ['odd [home]', '..home'])
     assert.deepEqual(await store.changed(before), ['a'])
   })
 
-test('a project that is our own home, or lies inside it, is never taken: an undo would take back conversations', async () => {
+test('a project that is our own home, or lies inside it, is never taken: an undo would take back conversations', async (t) => {
   using project = new Project()
   project.write('inner/a', 'one')
   const { root, env, clock } = project
   const dir = join(root, 'projects', 'p', 'snapshots')
   const takes = [root, join(root, 'inner')].map((place) => snapshots({ dir, root: place, env, clock }).take())
-  assert.deepEqual(await Promise.all(takes), Array(2).fill({ off: "this is termaite's own home" }))
+  golden(t, await Promise.all(takes))
   assert.deepEqual(project.tree(), { 'inner/a': 'file one' }, 'and nothing is made')
 })
 
@@ -221,32 +224,23 @@ function humbleGit(project: Project): Record<string, string | undefined> {
   return { ...project.env, PATH: `${bin}:${project.env.PATH}` }
 }
 
-test('off with a word: no git, a home, too many files, too many bytes, a folder that is gone', async () => {
+test('off with a word: no git, a home, too many files, too many bytes, a folder that is gone', async (t) => {
   using project = new Project()
   for (let i = 0; i < 20; i++) project.write(`f${i}`, 'x'.repeat(100))
   const off = async (...args: Parameters<Project['snapshots']>) => project.snapshots(...args).take()
-  assert.deepEqual(
-    [
-      await off({}, { env: { ...project.env, PATH: join(project.place, 'empty') } }),
-      await off({}, { root: project.env.HOME }),
-      await off({}, { root: project.place }),
-      await off({}, { root: '/' }),
-      await off({ files: 10 }),
-      await off({ bytes: 1000 }),
-      await off({}, { root: join(project.place, 'gone') }),
-    ],
-    [
-      { off: 'git is not installed' },
-      ...Array(3).fill({ off: 'the project is a home folder, or holds one' }),
-      { off: 'more than 10 files changed at once; add generated files to .gitignore' },
-      { off: 'more than 1000 bytes changed at once; add generated files to .gitignore' },
-      { off: 'the project folder is gone' },
-    ],
-  )
+  golden(t, [
+    await off({}, { env: { ...project.env, PATH: join(project.place, 'empty') } }),
+    await off({}, { root: project.env.HOME }),
+    await off({}, { root: project.place }),
+    await off({}, { root: '/' }),
+    await off({ files: 10 }),
+    await off({ bytes: 1000 }),
+    await off({}, { root: join(project.place, 'gone') }),
+  ])
   assert.ok('tree' in (await off({ files: 20, bytes: 2000 })), 'a limit is not met before it is passed')
 })
 
-test('a take that lasts too long is ended, and not tried again for a day', async () => {
+test('a take that lasts too long is ended, and not tried again for a day', async (t) => {
   using project = new Project()
   const bin = join(project.place, 'bin')
   mkdirSync(bin)
@@ -255,9 +249,8 @@ test('a take that lasts too long is ended, and not tried again for a day', async
   const taking = project.snapshots({ ms: 5000 }, { env }).take()
   while (project.clock.asleep === 0) await new Promise((resolve) => setImmediate(resolve))
   await project.clock.turn(5000)
-  const off = { off: 'reading the project takes longer than 5 s; add generated files to .gitignore' }
-  assert.deepEqual(await taking, off)
-  assert.deepEqual(await project.snapshots({ ms: 5000 }).take(), off)
+  golden(t, await taking)
+  golden(t, await project.snapshots({ ms: 5000 }).take())
   await project.clock.turn(24 * 3_600_000)
   assert.ok('tree' in (await project.snapshots({ ms: 5000 }).take()))
 })

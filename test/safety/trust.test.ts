@@ -10,6 +10,9 @@ import { definitionFolders } from '../../src/core/work/definition-folders.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { TrustBook, trustQuestion } from '../../src/safety/trust/folder-trust.ts'
 import { steeringFiles } from '../../src/safety/trust/steering-files.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 async function inProject(
   body: (root: string, lay: (path: string, text: string) => void, book: TrustBook) => Promise<void>,
@@ -35,7 +38,7 @@ test('a folder with nothing that runs or steers needs no trust', () =>
     assert.deepEqual(brief(await book.of(root)), ['trusted'])
   }))
 
-test('a folder in which nothing steers agents is agreed to only when a person says so', () =>
+test('a folder in which nothing steers agents is agreed to only when a person says so', (t) =>
   inProject(async (root, lay, book) => {
     lay('project/node_modules/.bin/tsc', '#!/bin/sh')
     const seen = await book.of(root)
@@ -49,15 +52,7 @@ test('a folder in which nothing steers agents is agreed to only when a person sa
     assert.equal((await book.of(root)).agreed, true)
     assert.deepEqual(await book.forget(root), [root])
     assert.equal((await book.of(root)).agreed, false)
-    assert.deepEqual(trustQuestion('/p', { state: 'trusted', files: [], changes: [], mark: '' }), {
-      about: 'trust',
-      text: 'Nothing in /p steers agents. If you trust the folder, programs that lie in it, such as a language server in node_modules/.bin, may start in the sandbox.',
-      from: [],
-      options: [
-        { id: 'trust', label: 'Yes, trust this folder', grants: 'programs in the folder', means: 'always' },
-        { id: 'no', label: 'No, start no program that lies in it', means: 'no' },
-      ],
-    })
+    golden(t, trustQuestion('/p', { state: 'trusted', files: [], changes: [], mark: '' }))
   }))
 
 test('every file in a folder of commands, subagents and skills counts for the trust', () =>
@@ -299,23 +294,9 @@ test('steering files between the project and the agent’s folder count, and are
     assert.deepEqual(brief(await book.of(root, deep)), ['unknown', '.mcp.json', 'a/.skills/x/SKILL.md'])
   }))
 
-test('the card shows every file it is about', () => {
+test('the card shows every file it is about', (t) => {
   const card = trustQuestion('/p', { state: 'changed', files: ['.mcp.json'], changes: [], mark: '' })
-  assert.deepEqual(card, {
-    about: 'trust',
-    text: 'Files in /p have changed since you trusted them. They are used only if you trust them.',
-    from: [],
-    shows: [{ type: 'text', text: '.mcp.json' }],
-    options: [
-      {
-        id: 'trust',
-        label: 'Yes, trust them as they are now',
-        grants: '1 file until one of them changes',
-        means: 'always',
-      },
-      { id: 'no', label: 'No, do not use them', means: 'no' },
-    ],
-  })
+  golden(t, card)
 })
 
 test('a large file is pinned by its content, whatever its size and its time say', () =>
@@ -335,35 +316,24 @@ test('a large file is pinned by its content, whatever its size and its time say'
     assert.deepEqual(brief(await book.of(root)), ['changed', '.skills/a/big.sh'])
   }))
 
-test('a folder with more than can be checked is not trusted, also if it was before, and says why', () =>
+test('a folder with more than can be checked is not trusted, also if it was before, and says why', (t) =>
   inProject(async (root, lay, book) => {
     lay('project/.skills/a/SKILL.md', 'a')
     await book.trust(root, (await book.of(root)).mark)
     lay('project/.skills/b/data', '')
     truncateSync(join(root, '.skills/b/data'), 256_000_000)
     const now = await book.of(root)
-    assert.deepEqual(
-      [now.state, now.agreed, now.files, now.excess],
-      ['unknown', false, ['.skills/a/SKILL.md'], 'with .skills/b/data they are larger than 256.0 MB'],
-    )
+    golden(t, [now.state, now.agreed, now.files, now.excess])
     assert.equal((await book.trust(root, now.mark)).state, 'unknown')
     rmSync(join(root, '.skills/b'), { recursive: true })
     assert.equal((await book.of(root)).state, 'trusted')
   }))
 
-test('the limits on steering files count files, folders and bytes; a pipe is not waited for', () =>
+test('the limits on steering files count files, folders and bytes; a pipe is not waited for', (t) =>
   inProject(async (root, lay) => {
     for (const name of ['a', 'b', 'c']) lay(`project/.skills/${name}/SKILL.md`, '1234')
     execFileSync('mkfifo', [join(root, '.skills/pipe')])
     const excess = async (files: number, folders: number, bytes: number) =>
       (await steeringFiles(root, '', undefined, { files, folders, bytes })).excess
-    assert.deepEqual(
-      [await excess(3, 4, 12), await excess(2, 4, 12), await excess(3, 3, 12), await excess(3, 4, 11)],
-      [
-        undefined,
-        'there are more than 2 of them',
-        'they lie in more than 3 folders',
-        'with .skills/c/SKILL.md they are larger than 11 bytes',
-      ],
-    )
+    golden(t, [await excess(3, 4, 12), await excess(2, 4, 12), await excess(3, 3, 12), await excess(3, 4, 11)])
   }))

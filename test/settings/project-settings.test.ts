@@ -8,6 +8,9 @@ import { TrustBook } from '../../src/safety/trust/folder-trust.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { folderFileLines, withFolderSettings } from '../../src/app/native/native-trust.ts'
 import { readSettings, type Overrides } from '../../src/settings/settings.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const agents = [
   { name: 'claude', profile: 'claude', contextWindowTokens: 1 },
@@ -60,9 +63,7 @@ test('a project’s settings are not opened before its folder is trusted, and th
   const house = new House(t, { leash: 'edit', permissions: { mode: 'acceptEdits', allow: ['bash'], deny: ['ls'] } })
   house.lay('.termaite/settings.json', '{ this is no JSON')
   const before = await house.read()
-  assert.deepEqual(before.warnings, [
-    `${join(house.root, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
-  ])
+  golden(t, before.warnings, { [house.root]: '<house>' })
   assert.equal(before.leash, 'edit')
   house.lay('.termaite/settings.json', {
     leash: 'ask',
@@ -177,7 +178,7 @@ test('settings that a project may not have are named with their line, and their 
   mkdirSync(join(house.root, '.termaite'))
   symlinkSync(join(house.home, 'settings.json'), join(house.root, '.termaite', 'settings.json'))
   await house.trust()
-  assert.match(await house.wrong(), /cannot be read: it leads out of the project, to .*settings\.json\.$/)
+  golden(t, await house.wrong(), { [house.home]: '<home>' })
 })
 
 test('hooks and servers come with a trusted folder, Claude Code’s too, and are shown as they would run', async (t) => {
@@ -203,19 +204,9 @@ test('hooks and servers come with a trusted folder, Claude Code’s too, and are
     words: { command: 'mine' },
     more: { command: 'more', args: ['$A', '${B}'], project: true },
   })
-  assert.deepEqual(
+  golden(
+    t,
     warnings.map((words) => words.split(':')[0]),
-    ['Not all hooks of .claude/settings.json are run', '.claude/settings.local.json is not used'],
   )
-  assert.deepEqual(await folderFileLines(house, ['.claude/settings.json', '.mcp.json', '.termaite/settings.json']), [
-    '.claude/settings.json',
-    '    hook PreToolUse (Bash): two\\n\\u202eevil',
-    '.mcp.json',
-    '    MCP server web: https://example.com/mcp',
-    '.termaite/settings.json',
-    '    MCP server words: theirs',
-    '    MCP server more: more $A ${B}',
-    '    hook Stop: one',
-    '    in a crew’s new worktree: npm ci',
-  ])
+  golden(t, await folderFileLines(house, ['.claude/settings.json', '.mcp.json', '.termaite/settings.json']))
 })

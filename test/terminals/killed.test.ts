@@ -12,6 +12,9 @@ import { living, stubbornOnes } from '../contract/terminal-program.ts'
 import { drawn, filled } from '../contract/terminal.ts'
 import { ground, noTmux, running, tmux } from './real.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A process that has opened a terminal with stubborn children in it, and was killed. */
 async function killedKeeper(
@@ -122,7 +125,7 @@ describe('termaite is killed', { concurrency: true }, () => {
     await drawn(terminal, 'still here\r\nstill here')
     await until(() => panes(place).length === 2)
     assert.deepEqual(panes(place), [other.id, id].toSorted())
-    await assert.rejects(host.open('cat', { cwd, id }), { message: `the terminal ${id} is open already` })
+    await golden.rejects(t, host.open('cat', { cwd, id }))
     assert.equal((await host.find(id))?.id, id, 'the refusal left it alone')
   })
 })

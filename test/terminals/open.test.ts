@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { openHost } from '../../src/terminals/open-host.ts'
 import { ptyHost } from '../../src/terminals/pty/pty-host.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A machine whose tmux says this of itself; none without words. */
 function machine(t: TestContext, says?: string) {
@@ -25,15 +28,10 @@ const told = async (...wanted: Parameters<typeof openHost>) => {
 }
 
 test('tmux is used when it is installed and new enough, and otherwise the host says why not', async (t) => {
-  const ours = 'agents run in embedded terminals and stop when termaite stops'
   assert.deepEqual(await told('auto', machine(t, 'echo tmux 3.3a')), ['tmux', true, undefined])
   assert.deepEqual(await told('auto', machine(t, 'echo tmux next-3.6')), ['tmux', true, undefined])
-  assert.deepEqual(await told('auto', machine(t, 'echo tmux 3.1c')), [
-    'pty',
-    false,
-    `tmux 3.1c is older than 3.2: ${ours}`,
-  ])
-  assert.deepEqual(await told('auto', machine(t)), ['pty', false, `tmux is not installed: ${ours}`])
+  golden(t, await told('auto', machine(t, 'echo tmux 3.1c')))
+  golden(t, await told('auto', machine(t)))
   assert.match(
     String((await told('auto', machine(t, 'exit 1')))[2]),
     /^tmux does not run: .*: agents run in embedded terminals/,
@@ -43,10 +41,7 @@ test('tmux is used when it is installed and new enough, and otherwise the host s
 test('a host that is wanted by name is opened, or refused with what to do', async (t) => {
   assert.deepEqual(await told('pty', machine(t, 'echo tmux 3.3a')), ['pty', false, undefined])
   assert.deepEqual(await told('tmux', machine(t, 'echo tmux 3.3a')), ['tmux', true, undefined])
-  await assert.rejects(openHost('tmux', machine(t)), {
-    message:
-      'terminals.host is tmux, but tmux is not installed. Install tmux 3.2 or newer, or set terminals.host to auto.',
-  })
+  await golden.rejects(t, openHost('tmux', machine(t)))
 })
 
 test('when no PTY library can be loaded, opening says so, and the next call tries again', async () => {

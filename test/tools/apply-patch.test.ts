@@ -16,6 +16,9 @@ import { applyHunks } from '../../src/tools/files/patch-hunks.ts'
 import { parsePatch } from '../../src/tools/files/patch-text.ts'
 import { sized } from '../full.ts'
 import { seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const patch = (...lines: string[]) => ({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
 
@@ -93,7 +96,8 @@ test('when one file does not fit, nothing is written and every file that does no
   const body = 'function a() {\n  first()\n  second()\n  third()\n}\n'
   const { apply, names, text, write } = await opened(t, { 'a.js': body, 'b.js': 'x\n', 'c.js': 'x\n' })
   write('unread.js', 'x\n')
-  assert.equal(
+  golden(
+    t,
     await apply(
       '*** Update File: b.js',
       '@@',
@@ -114,14 +118,6 @@ test('when one file does not fit, nothing is written and every file that does no
       '*** Add File: c.js',
       '+x',
     ),
-    [
-      '! a.js: the hunk is not in the file: line 3 is "  second()", where the patch has "  secnd()". The file has there now:',
-      '2:  first()\n3:  second()\n4:  third()\n5:}',
-      'Send the patch again with its lines with " " or "-" exactly as they are in the file.',
-      'unread.js was not read yet. Read it with file_reader first.',
-      'c.js exists already. Read it with file_reader, then edit it.',
-      'Nothing was written.',
-    ].join('\n'),
   )
   assert.deepEqual(names(), ['a.js', 'b.js', 'c.js', 'unread.js'])
   assert.deepEqual([text('a.js'), text('b.js')], [body, 'x\n'])
@@ -129,45 +125,20 @@ test('when one file does not fit, nothing is written and every file that does no
 
 test('a hunk that does not fit is explained: the reason, the lines of the file there, and what to send', async (t) => {
   const { apply, text, at } = await opened(t, { 'a.py': code, 'end.txt': 'one\ntwo' })
-  const cases: [string[], string][] = [
-    [
-      ['@@', '-    return 1', '+    return 2'],
-      'a.py: the hunk fits in 2 places, at lines 3, 7. Name a line above the one that you mean after "@@", such as its function, or add lines around the change.',
-    ],
-    [
-      ['@@', ' class A:', '   def one(self):', '-  return 1', '+  return 2'],
-      'a.py: the hunk is not in the file: line 3 is "    return 1", where the patch has "  return 1". The file has there now:\n1:class A:\n2:  def one(self):\n3:    return 1\n4:\nSend the patch again with its lines with " " or "-" exactly as they are in the file.',
-    ],
-    [
-      ['@@', '-\treturn 1', '+\treturn 2'],
-      'a.py: the hunk is not in the file. The file has it with other white space:\n3:    return 1\nSend the patch again with its lines with "-" exactly as they are in the file.',
-    ],
-    [
-      ['@@', '-nothing like this', '+x'],
-      'a.py: the hunk is not in the file. Nothing in the file is like it. Read the file again.',
-    ],
-    [
-      ['@@', '+only added'],
-      'a.py: the hunk has only "+" lines, so its place is not known. Add the line above them with a space before it, or name that line after "@@".',
-    ],
-    [
-      ['@@ class C:', '+x = 1'],
-      'a.py: the hunk: the file has no line "class C:". The most similar lines are:\n1:class A:\n2:  def one(self):\n3:    return 1\nName a line after "@@" as it is in the file.',
-    ],
-    [
-      ['@@', '-class A:', '+class C:', '@@', ' class A:', '-  def one(self):', '+  def two(self):'],
-      'a.py: hunk 2 of 2 names lines that an earlier hunk changes, at line 1. Join the two into one hunk: all hunks are found in the file as it was before the patch.',
-    ],
-    [['@@', '-class A:', '+class A:'], 'a.py: its hunks change nothing: the lines with "-" and "+" are the same.'],
+  const cases: string[][] = [
+    ['@@', '-    return 1', '+    return 2'],
+    ['@@', ' class A:', '   def one(self):', '-  return 1', '+  return 2'],
+    ['@@', '-\treturn 1', '+\treturn 2'],
+    ['@@', '-nothing like this', '+x'],
+    ['@@', '+only added'],
+    ['@@ class C:', '+x = 1'],
+    ['@@', '-class A:', '+class C:', '@@', ' class A:', '-  def one(self):', '+  def two(self):'],
+    ['@@', '-class A:', '+class A:'],
   ]
-  for (const [lines, words] of cases)
-    assert.equal(await apply('*** Update File: a.py', ...lines), `! ${words}\nNothing was written.`)
+  for (const lines of cases) golden(t, await apply('*** Update File: a.py', ...lines))
   assert.equal(text('a.py'), code)
   writeFileSync(at('a.py'), '# another was here\n')
-  assert.equal(
-    await apply('*** Update File: a.py', '@@', '-class A:', '+class C:'),
-    '! a.py changed since you read it. Read it again, then edit it.\nNothing was written.',
-  )
+  golden(t, await apply('*** Update File: a.py', '@@', '-class A:', '+class C:'))
 })
 
 test('places: anchors, the end of the file, hunks out of order, repeated context, unified headers', async (t) => {
@@ -205,10 +176,7 @@ test('places: anchors, the end of the file, hunks out of order, repeated context
 
 test('white space at line ends is forgiven and named, and stays on lines that are not changed', async (t) => {
   const { apply, text } = await opened(t, { a: 'a {  \n  b\t\n}\n' })
-  assert.equal(
-    await apply('*** Update File: a', '@@', ' a {', '-  b', '+  c', ' }'),
-    'Changed a; white space at the end of lines 1, 2 was ignored to find the place.',
-  )
+  golden(t, await apply('*** Update File: a', '@@', ' a {', '-  b', '+  c', ' }'))
   assert.equal(text('a'), 'a {  \n  c\n}\n')
 })
 
@@ -219,49 +187,29 @@ test('a patch that was wrapped for a shell or for Markdown is read; text around 
   assert.equal(await say('apply_patch', { input: `\`\`\`diff\n${body('2', '3')}\n\`\`\`` }), 'Changed a.')
   assert.equal(await say('apply_patch', { input: body('3', '4').replaceAll('\n', '\r\n') }), 'Changed a.')
   assert.equal(text('a'), '4\n')
-  assert.equal(
-    await say('apply_patch', { input: `Here it is:\n${body('4', '5')}` }),
-    '! there is text outside the patch: "Here it is:". Send the patch alone.',
-  )
+  golden(t, await say('apply_patch', { input: `Here it is:\n${body('4', '5')}` }))
 })
 
 test('a patch that cannot be read says which line is wrong', (t) => {
   const { tool } = seat(t)
-  const headers = 'each file begins with "*** Add File: ", "*** Update File: " or "*** Delete File: " and its path.'
-  const cases: [string[], string][] = [
-    [[], `the patch names no file: ${headers}`],
-    [['hello'], `line 2 of the patch is not below a file: ${headers}`],
-    [['*** Update File: a'], '"*** Update File: a" has no hunk: put "@@" and the changed lines below it.'],
-    [
-      ['*** Update File: a', '@@'],
-      'the hunk at line 3 changes nothing: give it lines with "-" or "+", or leave it out.',
-    ],
-    [
-      ['*** Update File: a', '@@', ' x'],
-      'the hunk at line 3 changes nothing: give it lines with "-" or "+", or leave it out.',
-    ],
-    [
-      ['*** Update File: a', '@@', 'x'],
-      'line 4 begins with neither " " nor "-" nor "+": "x". Put a space before a line that stays.',
-    ],
-    [['*** Update File: '], 'line 2 names no path.'],
-    [['*** Add File: a\0b', '+x'], 'line 2: no path can have a NUL character.'],
-    [['*** Add File: a', 'x'], 'line 3: every line of the new file a begins with "+", but this one does not.'],
-    [['*** Delete File: a', '-x'], 'line 3: nothing may follow "*** Delete File: a".'],
-    [['*** Delete File: a', '*** Add File: a', '+x'], 'line 3: a is named twice. Give each file one section.'],
-    [
-      ['*** Update File: a', '@@', '-x', '*** Move to: b'],
-      'line 5: "*** Move to:" stands once, directly below "*** Update File: a".',
-    ],
-    [['*** Update File: a', '*** End of File'], 'line 3: "*** End of File" stands below the lines of a hunk.'],
+  const cases: string[][] = [
+    [],
+    ['hello'],
+    ['*** Update File: a'],
+    ['*** Update File: a', '@@'],
+    ['*** Update File: a', '@@', ' x'],
+    ['*** Update File: a', '@@', 'x'],
+    ['*** Update File: '],
+    ['*** Add File: a\0b', '+x'],
+    ['*** Add File: a', 'x'],
+    ['*** Delete File: a', '-x'],
+    ['*** Delete File: a', '*** Add File: a', '+x'],
+    ['*** Update File: a', '@@', '-x', '*** Move to: b'],
+    ['*** Update File: a', '*** End of File'],
   ]
-  for (const [lines, message] of cases) assert.throws(() => tool('apply_patch').parse(patch(...lines)), { message })
-  assert.throws(() => tool('apply_patch').parse({ input: '*** Begin Patch\n*** Add File: a\n+x' }), {
-    message: 'the patch has no line "*** End Patch": it was cut off. Send the whole patch again.',
-  })
-  assert.throws(() => tool('apply_patch').parse({ input: '--- a\n+++ b' }), {
-    message: 'the patch has no line "*** Begin Patch". It begins with that line and ends with "*** End Patch".',
-  })
+  for (const lines of cases) golden.throws(t, () => tool('apply_patch').parse(patch(...lines)))
+  golden.throws(t, () => tool('apply_patch').parse({ input: '*** Begin Patch\n*** Add File: a\n+x' }))
+  golden.throws(t, () => tool('apply_patch').parse({ input: '--- a\n+++ b' }))
 })
 
 test('hostile places: links, folders, targets that exist, one file by two names', async (t) => {
@@ -295,9 +243,10 @@ test('hostile places: links, folders, targets that exist, one file by two names'
     './c and c are the same file. Give each file one section.',
     ...['*** Update File: a.txt', '*** Move to: c', '*** Update File: b.txt', '*** Move to: ./c'],
   )
-  assert.equal(
+  golden(
+    t,
     await apply('*** Add File: one', '+1', '*** Update File: b.txt', '@@', '-b', '+c', '*** Add File: a.txt/x', '+2'),
-    `! the folder ${at('a.txt')} could not be created: ENOTDIR: not a directory, open '${at('a.txt')}'. Nothing was written.`,
+    { [place]: '<place>' },
   )
   assert.deepEqual([names(), text('a.txt'), text('b.txt')], [before, 'a\n', 'b\n'])
   assert.equal(existsSync(join(place, 'out')), false)
@@ -325,7 +274,7 @@ test('when a write fails in the middle, the files before it are put back', async
     patch('*** Add File: new', '+n', '*** Update File: a', '@@', '-a', '+A', '*** Add File: deep/new', '+x'),
     { places },
   )
-  assert.match(output, /^! .*leads to another place than when it was checked.*\. Nothing was written\.$/)
+  golden(t, output, { [at('.')]: '<folder>' })
   assert.deepEqual([names(), text('a')], [['a', 'b', 'deep', 'deep/c'], 'a\n'])
 })
 
@@ -340,10 +289,7 @@ test('encodings stay as they are, and a character that an encoding lacks is refu
   )
   assert.deepEqual(readFileSync(at('w')), Buffer.from('caf\xe9\n\xfc\n', 'latin1'))
   assert.deepEqual(readFileSync(at('u')), Buffer.from('\ufeffé\r\nü\r\n', 'utf16le'))
-  assert.equal(
-    await apply('*** Update File: w', '@@', '-ü', '+日本'),
-    '! w: a "+" line has a character that the file\'s encoding (Windows-1252) lacks.\nNothing was written.',
-  )
+  golden(t, await apply('*** Update File: w', '@@', '-ü', '+日本'))
 })
 
 const line = fc.constantFrom('a', 'b', 'a ', '  a', '', '*** x', '@@ y', '+z', '-w', '\tq')

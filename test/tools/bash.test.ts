@@ -8,6 +8,9 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { alive, labelled, turning } from '../base/alive.ts'
 import { folder, seat } from './seat.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('output and errors come in the order they were written, with the exit code', async (t) => {
   const { whole } = seat(t)
@@ -40,14 +43,8 @@ test('bash runs in the working directory, by the shell it is given', async (t) =
 
 test('a command that cannot be started says what to do', async (t) => {
   const { say, at } = seat(t)
-  assert.equal(
-    await say('bash', { command: 'true' }, { cwd: at('gone') }),
-    `! the working directory ${at('gone')} no longer exists, so nothing can run there. Tell the person.`,
-  )
-  assert.equal(
-    await say('bash', { command: `: ${'x'.repeat(3_000_000)}` }),
-    '! the command is too long. Write it to a file with file_creator and run that.',
-  )
+  golden(t, await say('bash', { command: 'true' }, { cwd: at('gone') }), { [at('.')]: '<folder>' })
+  golden(t, await say('bash', { command: `: ${'x'.repeat(3_000_000)}` }))
 })
 
 test('output is shown as it comes, and masked wherever it is kept', async (t) => {
@@ -93,10 +90,7 @@ test('a command that takes too long is ended with all its processes, and the res
   const { say } = seat(t, { env, clock })
   const running = say('bash', { command: 'echo begun; sleep 77 & sleep 78', timeout_seconds: 5 })
   await until(async () => (await alive(label)).includes('sleep 77'))
-  assert.equal(
-    await turning(clock, running),
-    'begun\n[stopped after 5 s. Give a longer timeout_seconds (at most 600), or background: true if it keeps running.]',
-  )
+  golden(t, await turning(clock, running))
   assert.deepEqual(await alive(label), [])
 })
 
@@ -115,8 +109,8 @@ test('a cancelled command is ended with all it started', async (t) => {
 test('a background command runs on, is listed, read and ended by its number', async (t) => {
   const { label, env } = labelled()
   const { say, news } = seat(t, { env })
-  assert.equal(await say('jobs', {}), 'No command was started in the background.')
-  assert.equal(await say('jobs', { job: 1 }), '! no command was started in the background.')
+  golden(t, await say('jobs', {}))
+  golden(t, await say('jobs', { job: 1 }))
   const command = 'echo ready; setsid sleep 77 & sleep 78'
   const text = await say('bash', { command, background: true })
   const [whole, pid, log] =
@@ -129,8 +123,8 @@ test('a background command runs on, is listed, read and ended by its number', as
   assert.equal(await say('jobs', { job: 1 }), '[no new output]\n[it still runs]')
   assert.match(await say('jobs', {}), new RegExp(`^1 \\(runs for \\d+ s, pid ${pid}\\): echo ready; setsid`))
   assert.match(await say('jobs', { job: 2 }), /^! there is no job 2\. The jobs are:\n1 /)
-  assert.equal(await say('jobs', { end: true }), '! end needs the number of the job.')
-  assert.equal(await say('jobs', { job: 1, end: true }), `Job 1 (${command}) was ended. All its output is in ${log}.`)
+  golden(t, await say('jobs', { end: true }))
+  golden(t, await say('jobs', { job: 1, end: true }), { [log!]: '<log>' })
   assert.deepEqual(await alive(label), [])
   assert.equal(await say('jobs', {}), `1 (ended: [killed by SIGTERM]): ${command}`)
   // The model ended it, so the end is no news.

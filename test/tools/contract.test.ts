@@ -8,6 +8,9 @@ import { replTool } from '../../src/tools/repl.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { toolContract } from '../contract/tool.ts'
 import { callIn, seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const parts: Partial<ToolParts> = {
   skills: [{ name: 'paint', description: 'Paints.', body: () => 'Paint it black.' }],
@@ -148,9 +151,7 @@ test('one field is described once: its schema and its parser say the same', (t) 
   assert.throws(() => tool('file_reader').parse({ file_path: 'a', limt: 3 }), {
     message: 'there is no field limt; the fields are file_path, offset, limit.',
   })
-  assert.throws(() => tool('ask_question').parse({ questions: [{ question: 'x', options: ['a'] }] }), {
-    message: 'questions[0].options must be a list of exactly 3 items, not one of 1.',
-  })
+  golden.throws(t, () => tool('ask_question').parse({ questions: [{ question: 'x', options: ['a'] }] }))
 })
 
 test('small mistakes that models often make are understood', (t) => {
@@ -207,7 +208,7 @@ test('every field of every input has a description, and no other field may be se
 })
 
 test('a tool that is described on demand is listed with its inputs, described by name, and called in its own name', async (t) => {
-  const { tools, tool, root } = seat(t, parts)
+  const { tools, root } = seat(t, parts)
   const [frame, rest] = [tools.filter(({ onDemand }) => !onDemand), tools.filter(({ onDemand }) => onDemand)]
   const [more, ...others] = toolIndex(frame, rest, undefined)
   const run = (input: unknown) => more!.run(more!.parse(input), callIn(root))
@@ -220,17 +221,7 @@ test('a tool that is described on demand is listed with its inputs, described by
     ((await run({})) as string).split('\n')[4],
     '- web_search: Use this tool to look up what is not in the project or is newer than your knowledge.',
   )
-  const [fetch, editor] = [tool('web_fetch'), tool('file_editor')]
-  assert.deepEqual(
-    await Promise.all(['web_fetch', 'file_editor', 'web_serch', 'nothing'].map((name) => run({ name }))),
-    [
-      `web_fetch: ${fetch.description}\nInput: ${JSON.stringify(fetch.schema)}`,
-      // The notes are in no request: rare cases and examples.
-      `file_editor: ${editor.description}\nNotes: ${editor.notes}\nInput: ${JSON.stringify(editor.schema)}`,
-      'There is no tool or MCP server web_serch; did you mean web_search?',
-      'There is no tool or MCP server nothing. Call more_tools without a name to see all.',
-    ],
-  )
+  golden(t, await Promise.all(['web_fetch', 'file_editor', 'web_serch', 'nothing'].map((name) => run({ name }))))
   assert.deepEqual(
     [
       { name: 'web_fetch', input: { url: 'x' } },

@@ -15,6 +15,9 @@ import {
 } from 'node:fs'
 import { applyEdit } from '../../src/tools/files/text-edit.ts'
 import { seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Edit = [string, string]
 const edits = (...list: Edit[]) => list.map(([old_string, new_string]) => ({ old_string, new_string }))
@@ -48,45 +51,27 @@ test('edits are made in order, and come out as a change that can be shown', asyn
 test('an edit that does not fit says how, and then none is made', async (t) => {
   const body = 'if (x) {\n\treturn total + 1\n}\nfoo()\nfoo()\n'
   const { edit, text } = await opened(t, body)
-  assert.equal(
-    await edit(['foo', 'bar']),
-    '! old_string is in 2 places, on lines 4, 5. Add lines around the one that you mean, or set replace_all to change all of them.',
-  )
-  assert.equal(
-    await edit(['if (x) {\n  return total + 1\n}', 'y']),
-    '! old_string is not in the file. The file has it with other white space:\n1:if (x) {\n2:\treturn total + 1\n3:}',
-  )
-  assert.equal(
-    await edit(['return totals + 1', 'y']),
-    '! old_string is not in the file. The most similar lines are:\n1:if (x) {\n2:\treturn total + 1\n3:}',
-  )
-  assert.equal(
-    await edit(['something else entirely', 'y']),
-    '! old_string is not in the file. Nothing in the file is like it. Read the file again.',
-  )
-  assert.equal(await edit(['', 'y']), '! old_string is empty: send the text to replace.')
-  assert.equal(await edit(['foo', 'foo']), '! old_string and new_string are the same: nothing would change.')
-  assert.equal(
-    await edit(['if (x)', 'if (y)'], ['foo()\nfoo()', 'foo()'], ['gone', 'y']),
-    '! edits[2]: old_string is not in the file. Nothing in the file is like it. Read the file again.\nNone of the edits was made.',
-  )
+  golden(t, await edit(['foo', 'bar']))
+  golden(t, await edit(['if (x) {\n  return total + 1\n}', 'y']))
+  golden(t, await edit(['return totals + 1', 'y']))
+  golden(t, await edit(['something else entirely', 'y']))
+  golden(t, await edit(['', 'y']))
+  golden(t, await edit(['foo', 'foo']))
+  golden(t, await edit(['if (x)', 'if (y)'], ['foo()\nfoo()', 'foo()'], ['gone', 'y']))
   assert.equal(text(), body)
 })
 
 test('only a file that was read, and is unchanged since, is edited', async (t) => {
   const { say, edit, write, at, text } = await opened(t, 'one\n')
   write('b.txt', 'one\n')
-  assert.equal(
-    await say('file_editor', { file_path: 'b.txt', edits: edits(['one', 'two']) }),
-    '! b.txt was not read yet. Read it with file_reader first.',
-  )
+  golden(t, await say('file_editor', { file_path: 'b.txt', edits: edits(['one', 'two']) }))
   assert.equal(await edit(['one', 'two']), 'Made 1 edit in a.txt.')
   assert.equal(await edit(['two', 'three']), 'Made 1 edit in a.txt.')
   writeFileSync(at('a.txt'), 'three, says another')
-  assert.equal(await edit(['three', 'four']), '! a.txt changed since you read it. Read it again, then edit it.')
+  golden(t, await edit(['three', 'four']))
   await say('file_reader', { file_path: 'a.txt' })
   utimesSync(at('a.txt'), 1, 1)
-  assert.equal(await edit(['three', 'four']), '! a.txt changed since you read it. Read it again, then edit it.')
+  golden(t, await edit(['three', 'four']))
   await say('file_reader', { file_path: 'a.txt' })
   assert.equal(await edit(['three', 'four']), 'Made 1 edit in a.txt.')
   assert.equal(text(), 'four, says another')
@@ -128,10 +113,7 @@ test('line endings, marks and encodings stay as they are, byte for byte where no
     assert.deepEqual(file.now(), after, name)
   }
   const western = await opened(t, Buffer.from('caf\xe9', 'latin1'))
-  assert.equal(
-    await western.edit(['caf', '日本']),
-    "! new_string has a character that the file's encoding (Windows-1252) lacks.",
-  )
+  golden(t, await western.edit(['caf', '日本']))
 })
 
 test('the mode of a file, its other names and links to it stay', async (t) => {
@@ -180,15 +162,11 @@ test('a new file is written with its folders; one that exists is refused', async
     data: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n' }],
   })
   assert.equal(readFileSync(at('src/deep/a.ts'), 'utf8'), 'one\ntwo\n')
-  const exists = (path: string) => `! ${path} exists already. Read it with file_reader, then edit it.`
-  assert.equal(await say('file_creator', { file_path: 'src/deep/a.ts', content: '' }), exists('src/deep/a.ts'))
+  golden(t, await say('file_creator', { file_path: 'src/deep/a.ts', content: '' }))
   symlinkSync('/nowhere/at/all', at('link'))
-  assert.equal(await say('file_creator', { file_path: 'link', content: 'x' }), exists('link'))
+  golden(t, await say('file_creator', { file_path: 'link', content: 'x' }))
   assert.equal(existsSync('/nowhere/at'), false)
-  assert.match(
-    await say('file_creator', { file_path: 'src/deep/a.ts/b', content: 'x' }),
-    /^! the folder .* could not be created/,
-  )
+  golden(t, await say('file_creator', { file_path: 'src/deep/a.ts/b', content: 'x' }), { [at('.')]: '<folder>' })
   assert.equal(
     await say('file_editor', { file_path: 'src/deep/a.ts', edits: edits(['one', 'three']) }),
     'Made 1 edit in src/deep/a.ts.',
@@ -203,36 +181,26 @@ test('replace_all changes every place that does not overlap the one before, and 
     'Made 2 edits (4 places) in a.txt.',
   )
   assert.equal(text(), 'c\r\nca d c\r\nc\r\nd\r\n')
-  assert.equal(
-    await say('file_editor', { file_path: 'a.txt', edits: [all('zz', 'y')] }),
-    '! old_string is not in the file. Nothing in the file is like it. Read the file again.',
-  )
+  golden(t, await say('file_editor', { file_path: 'a.txt', edits: [all('zz', 'y')] }))
 })
 
 test('white space at line ends is forgiven and named; white space elsewhere is not', async (t) => {
-  const cases: [string, string, Edit, string, string][] = [
-    ['in the file', 'a {  \n  b\t\n}\n', ['a {\n  b\n}', 'c'], 'c\n', 'lines 1, 2'],
-    ['in what was sent', 'a {\n  b\n}\n', ['a { \n  b \n} ', 'c'], 'c\n', 'lines 1, 2, 3'],
-    ['a last line without its end', 'a\nb', ['a\nb\n', 'c\n'], 'c\n', 'line 2'],
-    ['in a file with CRLF', 'a  \r\nb\r\n', ['a\nb', 'c\nd'], 'c\r\nd\r\n', 'line 1'],
-    ['from the middle of a line', 'x(1); \ny(2); \nz', ['(1);\ny(2);\n', '(3);\n'], 'x(3);\nz', 'lines 1, 2'],
+  const cases: [string, string, Edit, string][] = [
+    ['in the file', 'a {  \n  b\t\n}\n', ['a {\n  b\n}', 'c'], 'c\n'],
+    ['in what was sent', 'a {\n  b\n}\n', ['a { \n  b \n} ', 'c'], 'c\n'],
+    ['a last line without its end', 'a\nb', ['a\nb\n', 'c\n'], 'c\n'],
+    ['in a file with CRLF', 'a  \r\nb\r\n', ['a\nb', 'c\nd'], 'c\r\nd\r\n'],
+    ['from the middle of a line', 'x(1); \ny(2); \nz', ['(1);\ny(2);\n', '(3);\n'], 'x(3);\nz'],
   ]
-  for (const [name, before, edit, after, where] of cases) {
+  for (const [name, before, edit, after] of cases) {
     const file = await opened(t, before)
-    assert.equal(
-      await file.edit(edit),
-      `Made 1 edit in a.txt. White space at the end of ${where} was ignored to find old_string, and is replaced with it.`,
-      name,
-    )
+    golden(t, await file.edit(edit))
     assert.equal(file.text(), after, name)
   }
   const twice = await opened(t, 'a \nb\na  \nb\n')
-  assert.equal(
-    await twice.edit(['a\nb', 'c']),
-    '! old_string is in 2 places, on lines 1, 3. Add lines around the one that you mean, or set replace_all to change all of them.',
-  )
+  golden(t, await twice.edit(['a\nb', 'c']))
   const inner = await opened(t, 'foobar\n')
-  assert.match(await inner.edit(['foo ', 'x']), /^! old_string is not in the file\./)
+  golden(t, await inner.edit(['foo ', 'x']))
 })
 
 test('a text that occurs as it is is never matched more loosely', () => {

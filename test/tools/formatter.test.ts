@@ -2,6 +2,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A seat whose formatter does to a file what `change` says. */
 function formatted(t: Parameters<typeof seat>[0], change: (text: string) => string, problem?: string) {
@@ -54,15 +57,9 @@ test('changes of a formatter are part of the result, and the next edit fits', as
 test('a formatter that changes more than can be shown makes the model read the file again', async (t) => {
   const { say } = formatted(t, semicolons)
   const content = Array.from({ length: 100 }, (_, i) => `f(${i})\n`).join('')
-  assert.equal(
-    await say('file_creator', { file_path: 'a.js', content }),
-    'Wrote a.js (100 lines). The formatter (fmt) changed much of a.js: read it again before you edit it.',
-  )
+  golden(t, await say('file_creator', { file_path: 'a.js', content }))
   const edits = [{ old_string: 'f(1);', new_string: 'g(1);' }]
-  assert.equal(
-    await say('file_editor', { file_path: 'a.js', edits }),
-    '! a.js changed since you read it. Read it again, then edit it.',
-  )
+  golden(t, await say('file_editor', { file_path: 'a.js', edits }))
 })
 
 test('a formatter that fails, or breaks the file, fails no edit', async (t) => {
@@ -72,10 +69,7 @@ test('a formatter that fails, or breaks the file, fails no edit', async (t) => {
     'Wrote a.js (1 line). The formatter (fmt) failed on a.js: a.js: Unexpected token (1:3)\n[exit code 2]',
   )
   const broken = formatted(t, () => '\0')
-  assert.equal(
-    await broken.say('file_creator', { file_path: 'a.js', content: 'one()\n' }),
-    'Wrote a.js (1 line). a.js could not be read after the formatter ran: a.js is not text. Change it with bash and a program for its format.',
-  )
+  golden(t, await broken.say('file_creator', { file_path: 'a.js', content: 'one()\n' }))
   const thrown = seat(t, { format: async () => Promise.reject(new Error('no shell could be started.')) })
   assert.equal(
     await thrown.say('file_creator', { file_path: 'a.js', content: 'one()\n' }),

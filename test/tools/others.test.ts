@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dirname } from 'node:path'
 import { seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('a question goes to the loop as a card: three options, one or several, or words of one’s own', async (t) => {
   const { whole } = seat(t)
@@ -9,31 +12,7 @@ test('a question goes to the loop as a card: three options, one or several, or w
     { question: 'Which store?', options: ['files', 'SQLite', 'both'] },
     { question: 'Which systems?', options: ['Linux', 'macOS', 'Windows'], multi_select: true },
   ]
-  const options = (...labels: string[]) => labels.map((label, i) => ({ id: `${i + 1}`, label }))
-  assert.deepEqual(await whole('ask_question', { questions }), {
-    text: 'The person was asked; the next message is the answer.',
-    data: {
-      asks: [
-        {
-          about: 'choice',
-          text: 'Which store?',
-          from: [],
-          free: true,
-          options: options('files', 'SQLite', 'both'),
-          unanswered: 'answer in the input instead',
-        },
-        {
-          about: 'choice',
-          text: 'Which systems?',
-          from: [],
-          multiple: true,
-          free: true,
-          options: options('Linux', 'macOS', 'Windows'),
-          unanswered: 'answer in the input instead',
-        },
-      ],
-    },
-  })
+  golden(t, await whole('ask_question', { questions }))
 })
 
 test('a skill is loaded by its name, and only then read', async (t) => {

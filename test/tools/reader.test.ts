@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('a file comes as it is, and a range of it with the numbers of its lines and with how to go on', async (t) => {
   const { write, say } = seat(t)
@@ -29,21 +32,12 @@ test('a file that cannot be read is refused with what to do instead', async (t) 
   symlinkSync('circle', at('circle'))
   const read = (file_path: string) => say('file_reader', { file_path })
   assert.equal(await read('src/indx.ts'), `! src/indx.ts does not exist. Did you mean ${at('src/index.ts')}?`)
-  assert.equal(
-    await read('src/nothing-like-it'),
-    '! src/nothing-like-it does not exist. Its folder exists: use ls or glob to find what you need.',
-  )
-  assert.equal(
-    await read('gone/a'),
-    `! gone/a does not exist. Its folder ${at('gone')} does not exist either: use glob to find what you need.`,
-  )
-  assert.equal(await read('src'), '! src is a folder: use ls to see what is in it.')
-  assert.equal(await read('pipe'), '! pipe is a pipe, a socket or a device, not a file to read.')
-  assert.equal(await read('circle'), '! circle is a link that leads in a circle.')
-  assert.equal(
-    await read('data.bin'),
-    'data.bin is not text (3 bytes of binary data). Use bash with file, xxd or strings to look into it.',
-  )
+  golden(t, await read('src/nothing-like-it'))
+  golden(t, await read('gone/a'), { [at('.')]: '<folder>' })
+  golden(t, await read('src'))
+  golden(t, await read('pipe'))
+  golden(t, await read('circle'))
+  golden(t, await read('data.bin'))
 })
 
 test('every encoding is read by its mark', async (t) => {
@@ -78,10 +72,7 @@ test('a picture is attached as a file', async (t) => {
 test('long lines and many of them are cut, and the words say where the rest is', async (t) => {
   const { write, say } = seat(t)
   write('long', 'x'.repeat(5000))
-  assert.equal(
-    await say('file_reader', { file_path: 'long' }),
-    `${'x'.repeat(2000)} [… 3000 more characters in this line]`,
-  )
+  golden(t, await say('file_reader', { file_path: 'long' }))
   write('many', 'line\n'.repeat(3000))
   const lines = (await say('file_reader', { file_path: 'many' })).split('\n')
   assert.deepEqual(
@@ -102,14 +93,8 @@ test('a file of a gigabyte is read in bounded memory, wherever the range lies', 
   sparse('lines', 'first line\n'.repeat(10_000))
   sparse('one', 'no end of this line ')
   const before = process.memoryUsage().rss
-  assert.equal(
-    await say('file_reader', { file_path: 'big/lines', offset: 2, limit: 1 }),
-    '2:first line\n[lines 2 to 2; go on with offset 3]',
-  )
-  assert.equal(
-    await say('file_reader', { file_path: 'big/one' }),
-    'big/one is not text (1024.0 MB of binary data). Use bash with file, xxd or strings to look into it.',
-  )
+  golden(t, await say('file_reader', { file_path: 'big/lines', offset: 2, limit: 1 }))
+  golden(t, await say('file_reader', { file_path: 'big/one' }))
   assert.equal(
     await say('file_reader', { file_path: 'big/lines', offset: 20_000 }),
     '[the file has only 10001 lines: choose a smaller offset]',
@@ -146,32 +131,14 @@ function pdf(pages: readonly (string | undefined)[]): Buffer {
 test('a PDF is read page by page, as lines that a range can choose', async (t) => {
   const { write, say } = seat(t)
   write('a.pdf', pdf(['The first page', undefined, 'The last page']))
-  assert.equal(
-    await say('file_reader', { file_path: 'a.pdf' }),
-    [
-      '--- page 1 of 3 ---',
-      'The first page',
-      '',
-      '--- page 2 of 3 ---',
-      '[no text on this page: it may be a picture]',
-      '',
-      '--- page 3 of 3 ---',
-      'The last page',
-    ].join('\n'),
-  )
+  golden(t, await say('file_reader', { file_path: 'a.pdf' }))
   assert.equal(
     await say('file_reader', { file_path: 'a.pdf', offset: 7, limit: 1 }),
     '7:--- page 3 of 3 ---\n[lines 7 to 7 of 8; go on with offset 8]',
   )
   write('torn.pdf', '%PDF-1.4\nnothing more')
-  assert.equal(
-    await say('file_reader', { file_path: 'torn.pdf' }),
-    '! torn.pdf is a PDF that could not be read: Invalid PDF structure. Try bash with pdftotext.',
-  )
-  assert.equal(
-    await say('file_reader', { file_path: 'a.pdf' }, { signal: AbortSignal.abort() }),
-    '! a.pdf is a PDF that could not be read: cancelled. Try bash with pdftotext.',
-  )
+  golden(t, await say('file_reader', { file_path: 'torn.pdf' }))
+  golden(t, await say('file_reader', { file_path: 'a.pdf' }, { signal: AbortSignal.abort() }))
 })
 
 test('a notebook is read cell by cell with its outputs; with a range, as the JSON that can be edited', async (t) => {
@@ -193,17 +160,7 @@ test('a notebook is read cell by cell with its outputs; with a range, as the JSO
   const json = JSON.stringify({ cells, nbformat: 4 }, undefined, 1)
   write('a.ipynb', json)
   const { text, files } = await whole('file_reader', { file_path: 'a.ipynb' })
-  assert.equal(
-    text,
-    [
-      '--- cell 1 of 2: markdown ---\n# Plan\nLook.',
-      '--- cell 2 of 2: code, run 2 ---\ndraw()',
-      '--- output of cell 2 ---\none\ntwo',
-      '--- output of cell 2 ---\n[a picture (image/png), attached]',
-      '--- output of cell 2 ---\nValueError: no',
-      '[the cells of a notebook; to edit it, read its JSON with offset 1 and edit that]',
-    ].join('\n\n'),
-  )
+  golden(t, text)
   assert.equal(files?.length, 1)
   assert.equal(
     await say('file_reader', { file_path: 'a.ipynb', offset: 1, limit: 2 }),
@@ -220,8 +177,5 @@ test('a path with folders that do not exist is named as it is in the project', a
   for (const path of ['/workspace/src/deep/a.ts', '../src/deep/a.ts', '/a/b/c/src/deep/a.ts', 'app/src/deep/a.ts'])
     assert.equal(await say('file_reader', { file_path: path }), meant(path, 'src/deep/a.ts'))
   assert.equal(await say('ls', { path: '/workspace/src/deep' }), meant('/workspace/src/deep', 'src/deep'))
-  assert.equal(
-    await say('file_reader', { file_path: '/workspace/b.ts' }),
-    '! /workspace/b.ts does not exist. Its folder /workspace does not exist either: use glob to find what you need.',
-  )
+  golden(t, await say('file_reader', { file_path: '/workspace/b.ts' }))
 })

@@ -4,6 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toolContract } from '../contract/tool.ts'
 import { noPython, plain, ran, repl } from './repl-seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 toolContract('repl', {
   make() {
@@ -96,8 +99,7 @@ test('an exit is reported, and whether the definitions are still there', async (
   assert.deepEqual(await node('x'), ran('1'))
   const ended = '[The interpreter exited with code 3: all definitions are lost.]'
   assert.deepEqual(await node('console.log("bye"); process.exit(3)'), ran(`bye\n${ended}`, 3))
-  const anew = '[This is a new interpreter: the last one exited with code 3, and all definitions are lost.]'
-  assert.deepEqual(await node('typeof x'), ran(`${anew}\n'undefined'`))
+  golden(t, await node('typeof x'))
   assert.deepEqual(await node('typeof x'), ran("'undefined'"))
   assert.deepEqual(await node('var x = 1'), ran('[no output]'))
   assert.deepEqual(await node('typeof x', { fresh: true }), ran("'undefined'"))

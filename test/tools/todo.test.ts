@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Status = 'pending' | 'in_progress' | 'completed'
 const items = (...list: [string, Status][]) => ({ items: list.map(([task, status]) => ({ task, status })) })
@@ -38,10 +41,7 @@ test('a list with nothing left to do is deleted', async (t) => {
   await whole('todo_write', items(['look', 'pending'], ['build', 'pending']))
   await whole('todo_update', items(['look', 'completed']))
   assert.equal(existsSync(at('.todos.json')), true)
-  assert.equal(
-    await say('todo_update', items(['build', 'completed'])),
-    '[x] look\n[x] build\nAll tasks are completed; the list is cleared.',
-  )
+  golden(t, await say('todo_update', items(['build', 'completed'])))
   assert.equal(existsSync(at('.todos.json')), false)
   assert.equal(await say('todo_read', {}), 'There are no tasks.')
   await whole('todo_write', items(['x', 'completed']))
@@ -60,10 +60,9 @@ test('several changes at once lose nothing', async (t) => {
 
 test('a file that is no list is neither shown nor overwritten, and a link is not written through', async (t) => {
   const { say, write, at, place } = seat(t)
-  const words = '! .todos.json exists but is not a list of tasks. Ask the person whether it may be deleted.'
   for (const body of ['secret', '{"items":[{"task":1}]}', '[]']) {
     write('.todos.json', body)
-    assert.equal(await say('todo_write', items(['x', 'pending'])), words)
+    golden(t, await say('todo_write', items(['x', 'pending'])))
     assert.equal(readFileSync(at('.todos.json'), 'utf8'), body)
   }
   const hostile = seat(t)

@@ -14,6 +14,9 @@ import { isPrivate } from '../../src/tools/web/web-request.ts'
 import { readable } from '../../src/tools/web/readable-page.ts'
 import { turning } from '../base/alive.ts'
 import { seat } from './seat.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Page = Partial<WebAnswer> & { text?: string }
 
@@ -111,30 +114,18 @@ test('a redirect is followed on its host; one to another host is reported and no
   const { say } = seat(t, { web: { fetch } })
   const get = (url: string) => say('web_fetch', { url })
   assert.equal(await get('https://a.test/old'), 'here')
-  assert.equal(
-    await get('https://a.test/away'),
-    'https://a.test/away redirects to https://b.test/x. Fetch that if you need it.',
-  )
-  assert.equal(await get('https://a.test/circle'), '! https://a.test/circle redirects too often. Try another address.')
-  assert.match(await get('https://a.test/file'), /^! file:\/\/\/etc\/passwd is not a web address/)
-  assert.equal(
-    await get('https://a.test/none'),
-    '! https://a.test/none answered 404. Check the address, or look for another source.',
-  )
+  golden(t, await get('https://a.test/away'))
+  golden(t, await get('https://a.test/circle'))
+  golden(t, await get('https://a.test/file'))
+  golden(t, await get('https://a.test/none'))
   assert.ok(asked.every(({ url }) => url.host === 'a.test'))
 })
 
 test('only the web is fetched, without a password in the address', async (t) => {
   const { say } = seat(t, { web: { fetch: pages({}).fetch } })
   for (const url of ['file:///etc/passwd', 'ftp://a.test/', 'a.test', 'data:text/plain,x'])
-    assert.equal(
-      await say('web_fetch', { url }),
-      `! ${url} is not a web address: send one that begins with https:// or http://.`,
-    )
-  assert.equal(
-    await say('web_fetch', { url: 'https://me:pw@a.test/' }),
-    '! send the address without a name and a password in it.',
-  )
+    golden(t, await say('web_fetch', { url }))
+  golden(t, await say('web_fetch', { url: 'https://me:pw@a.test/' }))
 })
 
 test('other text comes as it is, a picture as a file, the rest is named', async (t) => {
@@ -151,10 +142,7 @@ test('other text comes as it is, a picture as a file, the rest is named', async 
   const { whole, say } = seat(t, { web: { fetch } })
   assert.equal(await say('web_fetch', { url: 'https://a.test/json' }), '{"a": "<p>"}')
   assert.equal(await say('web_fetch', { url: 'https://a.test/latin' }), 'café')
-  assert.equal(
-    await say('web_fetch', { url: 'https://a.test/zip' }),
-    'https://a.test/zip is application/zip, 2 bytes, which is not text. Download it with bash if you need it.',
-  )
+  golden(t, await say('web_fetch', { url: 'https://a.test/zip' }))
   const { text, files } = await whole('web_fetch', { url: 'https://a.test/pic' })
   assert.deepEqual([text, files?.length], ['A picture (image/png, 8 bytes); it is attached.', 1])
 })
@@ -188,7 +176,7 @@ test('over the network: this machine and its own network are refused unless they
   const { say } = seat(t)
   const refused = (name: string, at: string) =>
     `! ${at} could not be reached: ${name} is on a private network, which is not allowed.`
-  assert.equal(await say('web_fetch', { url }), refused('127.0.0.1', host))
+  golden(t, await say('web_fetch', { url }), { [host]: '<host>' })
   const named = url.replace('127.0.0.1', 'localhost')
   assert.equal(await say('web_fetch', { url: named }), refused('localhost', new URL(named).host))
   assert.equal(asked, 0)
@@ -209,7 +197,7 @@ test('a private address is refused however it is spelled, and a name by the addr
     '2130706433 0x7f000001 0x7f.1 0177.0.0.1 127.1 127.0.0.1. ①②⑦.0.0.1 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [64:ff9b::7f00:1] [2002:7f00:1::] 0'
   for (const name of spellings.split(' ')) {
     const words = await say('web_fetch', { url: `http://${name}:${port}/` })
-    assert.match(words, /is on a private network, which is not allowed\.$/, `${name}: ${words}`)
+    golden(t, words, { [port]: '<port>' })
   }
   // The name changes its address between two questions: every connection is checked by the answer that it is made with.
   const answers = ['127.0.0.1', '169.254.169.254', '::1', '10.0.0.1']
@@ -228,10 +216,7 @@ test('a private address is refused however it is spelled, and a name by the addr
     else done(null, address, family)
   }) as never)
   for (let n = 0; n < 4; n++)
-    assert.equal(
-      await say('web_fetch', { url: `http://rebinding.example:${port}/` }),
-      `! rebinding.example:${port} could not be reached: rebinding.example is on a private network, which is not allowed.`,
-    )
+    golden(t, await say('web_fetch', { url: `http://rebinding.example:${port}/` }), { [port]: '<port>' })
   assert.deepEqual([lookup.mock.callCount(), asked], [4, 0])
   for (const address of '192.88.99.1 203.0.113.9 224.0.0.1 255.255.255.255 ::7f00:1 ::ffff:0:7f00:1 2001:0:1::1 fec0::1 ff02::1'.split(
     ' ',
@@ -244,10 +229,7 @@ test('a host that is silent is given up on, and a cancelled call at once', async
   const fetch: Fetch = ({ signal }) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
   const { say } = seat(t, { clock, web: { fetch } })
-  assert.equal(
-    await turning(clock, say('web_fetch', { url: 'https://slow.test/' })),
-    '! slow.test did not answer within 30 s. Try again later, or go on without it.',
-  )
+  golden(t, await turning(clock, say('web_fetch', { url: 'https://slow.test/' })))
   const stop = new AbortController()
   const running = say('web_fetch', { url: 'https://slow.test/' }, { signal: stop.signal })
   stop.abort()
@@ -303,23 +285,11 @@ test('a search that fails is reported without the key', async (t) => {
     return seat(t, { env, web: { fetch } }).say('web_search', { query: 'x' })
   }
   const key = { TAVILY_API_KEY: 'very-secret' }
-  assert.equal(
-    await say({}),
-    '! Searching the web is not set up: the person can set TAVILY_API_KEY, BRAVE_API_KEY or SEARXNG_URL, or name a SearXNG server in the settings: "web": {"search": "<address>"}. Go on without it: use web_fetch if you know an address, or say what you could not look up.',
-  )
+  golden(t, await say({}))
   assert.equal(await say(key), 'Nothing was found for x. Try other words.')
-  assert.equal(
-    await say(key, { status: 401 }),
-    '! Tavily refused the key (401): the person has to set a valid one. Go on without searching.',
-  )
-  assert.equal(await say(key, { status: 429 }), '! Tavily has no searches left for now (429). Go on without searching.')
-  assert.equal(await say(key, { status: 500 }), '! Tavily answered 500. Try again later, or go on without searching.')
-  assert.equal(
-    await say(key, { body: Buffer.from('<html>') }),
-    '! Tavily did not answer with a list of results. Go on without searching.',
-  )
-  assert.match(
-    await say({ SEARXNG_URL: 'localhost:8080' }),
-    /^! the address of the search server is not an http address/,
-  )
+  golden(t, await say(key, { status: 401 }))
+  golden(t, await say(key, { status: 429 }))
+  golden(t, await say(key, { status: 500 }))
+  golden(t, await say(key, { body: Buffer.from('<html>') }))
+  golden(t, await say({ SEARXNG_URL: 'localhost:8080' }))
 })

@@ -15,6 +15,9 @@ import { branchOf } from '../../src/worktrees/task-branches.ts'
 import { freePort } from '../free-port.ts'
 import { folderFor, git, machineIo, repositoryAt } from '../machines-rig.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const never = new AbortController().signal
 
@@ -149,24 +152,11 @@ test('a clone runs nothing of the repository or of templates, and reaches only a
       () => 'cloned',
       (error: unknown) => (error instanceof CloneRefused ? error.message : `not refused in words: ${String(error)}`),
     )
-  assert.match(
-    await refusal({ rules: ['github.com/*'] }),
-    /^This machine does not allow cloning 127\.0\.0\.1\/shop\. It allows: github\.com\/\*\. Add it to hub\.clone/,
-  )
-  assert.match(
-    await refusal({ rules: ['*'] }),
-    /could not be cloned from https:\/\/127\.0\.0\.1\/shop: /,
-    'a protocol without encryption has to be named by a rule; https is tried instead',
-  )
-  assert.match(
-    await refusal({}, workspace.replace(/#.*/, '#000000000000')),
-    /has another history than the one that the task was added for/,
-  )
-  assert.match(await refusal({}, '/srv/shop'), /is a folder and not a repository/)
-  assert.match(
-    await refusal({}, 'git:127.0.0.1/missing#', `${url}/missing.git`),
-    /could not be cloned from git:\/\/127\.0\.0\.1:\d+\/missing\.git: .*Try it on this machine: git ls-remote/,
-  )
+  golden(t, await refusal({ rules: ['github.com/*'] }))
+  golden(t, await refusal({ rules: ['*'] }))
+  golden(t, await refusal({}, workspace.replace(/#.*/, '#000000000000')), { [url]: '<url>' })
+  golden(t, await refusal({}, '/srv/shop'))
+  golden(t, await refusal({}, 'git:127.0.0.1/missing#', `${url}/missing.git`), { [url]: '<url>' })
   const gone = new AbortController()
   gone.abort()
   assert.match(await refusal({ signal: gone.signal }), /it was cancelled/)

@@ -14,6 +14,9 @@ import { council, roleOf } from '../mind/think/council.ts'
 import { machines } from '../mind/think/machines.ts'
 import { hangs } from '../mind/think/rig.ts'
 import { here, project } from './world.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const vendors = ['claude', 'gemini', 'codex']
 
@@ -57,10 +60,9 @@ function sitting(says: Script, acts: Script) {
   return { clock, conversation, kept, seats, agent: consensus.agent(minds) }
 }
 
-test('five advise, the chair decides, one acts and is checked; the conversation keeps the prompt, the notes and one reply', async () => {
+test('five advise, the chair decides, one acts and is checked; the conversation keeps the prompt, the notes and one reply', async (t) => {
   const { conversation, kept, agent, seats } = sitting(council(), [{ say: 'a.pdf is there' }])
   await all(conversation.converse(agent, 'Convert docx to pdf', here()))
-  const by = 'termaite'
   const facts = await kept()
   const advice = facts.filter((fact) => fact.type === 'words')
   assert.deepEqual(advice.map(({ by, from, cut }) => `${by}: ${from}${cut ?? ''}`).sort(), [
@@ -76,26 +78,9 @@ test('five advise, the chair decides, one acts and is checked; the conversation 
     [],
     'and no agent is told what the others advised',
   )
-  assert.deepEqual(
+  golden(
+    t,
     facts.filter((fact) => fact.type !== 'words'),
-    [
-      { type: 'prompt', by: 'user', text: 'Convert docx to pdf', owner: 'me' },
-      {
-        type: 'note',
-        by,
-        text: 'advice: lists options (claude), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
-      },
-      {
-        type: 'note',
-        by,
-        text: 'chosen by codex: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
-      },
-      { type: 'reply', by: 'claude', text: 'a.pdf is there' },
-      { type: 'call', by, call: 'c1', tool: 'bash', input: { command: 'file a.pdf', timeout_seconds: 600 } },
-      { type: 'result', by, call: 'c1', ok: true, text: 'a.pdf: PDF', data: { exit: 0 } },
-      { type: 'verdict', by: 'claude', framework: 'consensus', why: '', passed: true, calls: 6, ms: 0 },
-      { type: 'end', by: 'consensus', outcome: { ok: true, text: '' } },
-    ],
   )
   assert.deepEqual(
     seats.flatMap(({ name, closed, turns }) => turns.map(({ leash }) => [name, closed, leash])),

@@ -8,6 +8,9 @@ import { scriptedModel } from '../../src/models/scripted-model.ts'
 import { all } from '../all-items.ts'
 import { toolContract } from '../contract/tool.ts'
 import { here, project } from './world.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const noteTool = (notes: string[]): Tool<{ text: string }> => ({
   name: 'write_note',
@@ -32,7 +35,7 @@ toolContract('the note tool', {
   bad: [undefined, {}, { text: 1 }],
 })
 
-test('a call is kept before it runs; one that a crash left open is closed, and the next turn is told so', async () => {
+test('a call is kept before it runs; one that a crash left open is closed, and the next turn is told so', async (t) => {
   const { open, kept } = project({ alive: (owner) => owner === 'alive' })
   const notes: string[] = []
   const tools = [noteTool(notes) as Tool]
@@ -52,35 +55,14 @@ test('a call is kept before it runs; one that a crash left open is closed, and t
   await conversation.settle()
   const shown = await all(conversation.converse(native, 'note that tests pass', here()))
 
-  const interrupted =
-    'interrupted: this call may have run, wholly or in part. Check what it changed before you make it again'
-  const gone = { kind: 'aborted', message: 'termaite stopped during this turn' }
-  const call = { call: 'c2', tool: 'write_note', input: { text: 'tests pass' }, step: 1 }
-  assert.deepEqual(await kept(), [
-    { type: 'prompt', by: 'user', text: 'note that we began', owner: 'dead' },
-    { type: 'call', by: 'native', call: 'c1', tool: 'write_note', input, step: 1 },
-    { type: 'result', by: 'termaite', call: 'c1', ok: false, text: interrupted },
-    { type: 'end', by: 'termaite', outcome: { ok: false, failure: gone } },
-    { type: 'prompt', by: 'user', text: 'note that tests pass', owner: 'alive' },
-    { type: 'reply', by: 'native', text: 'I write it down.', step: 1 },
-    { type: 'call', by: 'native', ...call },
-    { type: 'result', by: 'native', call: 'c2', ok: true, text: 'note 1 is written' },
-    { type: 'reply', by: 'native', text: 'Written.', step: 2 },
-    { type: 'end', by: 'native', outcome: { ok: true, text: '' } },
-  ])
+  golden(t, await kept())
   assert.ok(shown.some((event) => event.type === 'progress' && event.delta === 'writing'))
   assert.deepEqual(notes, ['tests pass'])
 
   const [first, second] = model.requests.map(({ messages }) => messages)
-  assert.deepEqual(first, [
-    { role: 'user', text: 'note that we began' },
-    { role: 'assistant', text: '', calls: [{ id: 'c1', tool: 'write_note', input }] },
-    { role: 'tool', call: 'c1', tool: 'write_note', ok: false, text: interrupted },
-    { role: 'user', text: `<note>\nThis turn ended without an answer: ${gone.message}\n</note>` },
-    { role: 'user', text: 'note that tests pass' },
-  ])
-  assert.deepEqual(second!.slice(0, first.length), first, 'each request is a prefix of the next')
-  assert.deepEqual(second!.slice(first.length), [
+  golden(t, first)
+  assert.deepEqual(second!.slice(0, first!.length), first, 'each request is a prefix of the next')
+  assert.deepEqual(second!.slice(first!.length), [
     {
       role: 'assistant',
       text: 'I write it down.',

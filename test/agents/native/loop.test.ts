@@ -9,12 +9,15 @@ import { nativeAgent } from '../../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../../src/agents/native/model-messages.ts'
 import { goOnQuestion } from '../../../src/agents/native/step-limits.ts'
 import { escapeOf } from '../../../src/core/talk/consent.ts'
-import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
+import { failed } from '../../../src/core/talk/outcome.ts'
 import type { Budget } from '../../../src/core/work/budget.ts'
 import { budget, noBudget } from '../../../src/core/work/budget.ts'
 import { leashPolicy } from '../../leash-policy.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
 import { agentContract, eventsOf, turnOf } from '../../contract/agent.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const look: Tool = {
   name: 'look',
@@ -88,25 +91,23 @@ test('an unknown tool is a result that names the known ones, and the loop goes o
   ])
 })
 
-test('the loop stops after its most steps and says so', async () => {
+test('the loop stops after its most steps and says so', async (t) => {
   const { facts, model } = await run([[call('c')]], {}, { steps: { most: 3, askEvery: 1 } })
-  const why = 'its 3 allowed steps are made; raise --max-steps, or "maxSteps" in the settings, to allow more'
-  assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: false, failure: unfinished('steps', why) } })
+  golden(t, facts.at(-1))
   assert.equal(model.requests.length, 3)
 })
 
-test('--max-steps holds with and without a person who watches, and is counted anew in each turn', async () => {
+test('--max-steps holds with and without a person who watches, and is counted anew in each turn', async (t) => {
   const purse = budget({ steps: 2 })
-  const failure = unfinished('steps', 'its 2 allowed steps are made; raise --max-steps to allow more')
   for (const attended of [true, false]) {
     const turn = { attended, budget: purse.turn!(), ask: async () => assert.fail('nobody is asked') }
     const { facts, model } = await run([[call('c')]], turn, { steps: { most: 1, askEvery: 1 } })
-    assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: false, failure } })
+    golden(t, facts.at(-1))
     assert.equal(model.requests.length, 2)
   }
 })
 
-test('a person who watches is asked every so often whether a long turn goes on', async () => {
+test('a person who watches is asked every so often whether a long turn goes on', async (t) => {
   const each = (request: { messages: unknown[] }) => [call(`c${request.messages.length}`)]
   const answered = async (answers: (string[] | undefined)[]) => {
     const asked: string[] = []
@@ -119,55 +120,23 @@ test('a person who watches is asked every so often whether a long turn goes on',
     return { asked, requests: model.requests.length, outcome: end.type === 'end' ? end.outcome : undefined }
   }
   const stop = failed('crash', 'too many questions').failure
-  const question = (steps: number) => `The agent has worked ${steps} steps on this request. Should it go on?`
-  assert.deepEqual(await answered([['on'], ['on']]), {
-    asked: [question(4), question(8)],
-    requests: 12,
-    outcome: { ok: true, text: 'Done.' },
-  })
-  assert.deepEqual(await answered([['rest']]), {
-    asked: [question(4)],
-    requests: 12,
-    outcome: { ok: true, text: 'Done.' },
-  })
-  assert.deepEqual(await answered([['stop']]), {
-    asked: [question(4)],
-    requests: 4,
-    outcome: { ok: false, failure: unfinished('person', 'you stopped it after 4 steps') },
-  })
-  assert.deepEqual(await answered([undefined]), {
-    asked: [question(4)],
-    requests: 4,
-    outcome: {
-      ok: false,
-      failure: unfinished('person', 'nobody answered whether it should go on after 4 steps'),
-    },
-  })
+  golden(t, await answered([['on'], ['on']]))
+  golden(t, await answered([['rest']]))
+  golden(t, await answered([['stop']]))
+  golden(t, await answered([undefined]))
 })
 
-test('Escape on the card of a long turn stops it', () => {
-  assert.deepEqual(escapeOf(goOnQuestion(100, 100)), {
-    picks: ['stop'],
-    says: 'No, stop here and keep what is done',
-  })
+test('Escape on the card of a long turn stops it', (t) => {
+  golden(t, escapeOf(goOnQuestion(100, 100)))
 })
 
-test('each stop of a model has its outcome: refused, too long, or an answer', async () => {
+test('each stop of a model has its outcome: refused, too long, or an answer', async (t) => {
   const end = async (script: ModelScript) => (await run([script])).facts
   assert.deepEqual(await end([{ say: 'no' }, { type: 'end', stop: 'refused' }]), [
     { type: 'reply', text: 'no', step: 1 },
     { type: 'end', outcome: { ok: true, text: 'no', refused: true } },
   ])
-  assert.deepEqual(await end([{ say: 'hal' }, { type: 'end', stop: 'length' }]), [
-    { type: 'reply', text: 'hal', step: 1 },
-    {
-      type: 'end',
-      outcome: {
-        ok: false,
-        failure: unfinished('output', 'the answer reached the longest length that scripted allows'),
-      },
-    },
-  ])
+  golden(t, await end([{ say: 'hal' }, { type: 'end', stop: 'length' }]))
   assert.deepEqual(await end([]), [{ type: 'end', outcome: failed('crash', 'native gave an empty answer') }])
   const failure = { kind: 'overflow' as const, message: 'too long' }
   assert.deepEqual(await end([{ type: 'failure', failure }]), [{ type: 'end', outcome: { ok: false, failure } }])
@@ -209,7 +178,7 @@ test('the budget is asked before each model call', async () => {
   assert.equal(last.type === 'end' && !last.outcome.ok && last.outcome.failure.stoppedBy, 'tokens')
 })
 
-test('a model that throws, or stops in the middle, is a crash in words', async () => {
+test('a model that throws, or stops in the middle, is a crash in words', async (t) => {
   const broken = (stream: Native['model']['stream']) => ({ name: 'm', window: 1, stream })
   const end = async (model: Native['model']) => (await run([[]], {}, { model })).facts
   assert.deepEqual(
@@ -220,9 +189,7 @@ test('a model that throws, or stops in the middle, is a crash in words', async (
     ),
     [{ type: 'end', outcome: failed('crash', 'native failed unexpectedly: no key') }],
   )
-  assert.deepEqual(await end(broken(async function* () {})), [
-    { type: 'end', outcome: failed('crash', 'm stopped in the middle of its answer') },
-  ])
+  golden(t, await end(broken(async function* () {})))
 })
 
 test('a cancel while a tool runs ends the turn after the tool', async () => {
@@ -257,7 +224,7 @@ test('calls that only read run side by side; all are kept first, and results kee
   )
 })
 
-test('a model that goes in circles is warned, then stopped', async () => {
+test('a model that goes in circles is warned, then stopped', async (t) => {
   const again = (request: { messages: unknown[] }) => [{ ...call(`c${request.messages.length}`), input: 'the same' }]
   const { facts, model } = await run([again])
   const results = facts.flatMap((fact) => (fact.type === 'result' ? [fact.text.split('\n\n[')[1] ?? ''] : []))
@@ -266,11 +233,10 @@ test('a model that goes in circles is warned, then stopped', async () => {
     [[], [], ['3', '3'], ['4', '2'], ['5', '1'], ['6', '0']],
   )
   assert.equal(model.requests.length, 6)
-  const failure = unfinished('repetition', 'scripted made the same call 6 times in a row')
-  assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: false, failure } })
+  golden(t, facts.at(-1))
 })
 
-test('a call that asks the person ends the turn, and later calls of the step are skipped', async () => {
+test('a call that asks the person ends the turn, and later calls of the step are skipped', async (t) => {
   const question = { about: 'choice' as const, text: 'Which?', from: [], options: [{ id: 'a', label: 'A' }] }
   const asking: Tool = {
     ...look,
@@ -279,36 +245,16 @@ test('a call that asks the person ends the turn, and later calls of the step are
     run: async () => ({ text: 'asked', data: { asks: [question] } }),
   }
   const { facts, model } = await run([[call('c1', 'ask'), call('c2')]], { leash: 'all' }, { tools: [asking, look] })
-  assert.deepEqual(facts.slice(-4), [
-    { type: 'call', call: 'c2', tool: 'look', input: 'c2', step: 1 },
-    {
-      type: 'result',
-      call: 'c2',
-      ok: false,
-      text: 'Skipped: the person is being asked a question first. Call this tool again after the answer.',
-    },
-    { type: 'reply', text: 'Which?\n1. A', step: 2 },
-    { type: 'end', outcome: { ok: true, text: 'Which?\n1. A', asks: 'c1' } },
-  ])
+  golden(t, facts.slice(-4))
   assert.equal(model.requests.length, 1)
 })
 
-test('a loaded skill follows the results of its step, as a message of its own', async () => {
+test('a loaded skill follows the results of its step, as a message of its own', async (t) => {
   const load: Tool = {
     ...look,
     name: 'load_skill',
     run: async () => ({ text: '<skill name="pdf">\nRead.\n</skill>', data: { skill: 'pdf' } }),
   }
   const { model } = await run([[call('c1', 'load_skill'), call('c2')], [{ say: 'Done.' }]], {}, { tools: [load, look] })
-  assert.deepEqual(model.requests[1]!.messages.slice(2), [
-    {
-      role: 'tool',
-      call: 'c1',
-      tool: 'load_skill',
-      ok: true,
-      text: 'The skill pdf is loaded; its instructions follow.',
-    },
-    { role: 'tool', call: 'c2', tool: 'look', ok: true, text: 'saw "c2"' },
-    { role: 'user', text: '<skill name="pdf">\nRead.\n</skill>' },
-  ])
+  golden(t, model.requests[1]!.messages.slice(2))
 })

@@ -5,8 +5,11 @@ import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
 import { modelMessages } from '../../../src/agents/native/model-messages.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { answeredTurn, entryMaker } from '../../core/made.ts'
+import { goldenOf } from '../../golden.ts'
 
-test("the agent's own text is the assistant’s, that of other agents is marked as theirs", () => {
+const golden = goldenOf(import.meta.filename)
+
+test("the agent's own text is the assistant’s, that of other agents is marked as theirs", (t) => {
   const make = entryMaker()
   const failure = { kind: 'crash' as const, message: 'died' }
   const history: Entry[] = [
@@ -22,36 +25,14 @@ test("the agent's own text is the assistant’s, that of other agents is marked 
     make('1', 'native', { type: 'end', outcome: { ok: true, text: 'again' } }),
     ...answeredTurn(make, '2', 'two', 'claude', 'deux'),
   ]
-  assert.deepEqual(modelMessages('native', turnOf({ prompt: 'three', history }), []), [
-    { role: 'user', text: '<summary>\nlong ago\n</summary>' },
-    { role: 'user', text: 'one', files: [{ sha: 'f', media: 'image/png', bytes: 1 }] },
-    { role: 'user', text: '<call by="claude" tool="Bash">\nls\n</call>' },
-    { role: 'user', text: '<result>\na b\n</result>' },
-    { role: 'assistant', text: '', calls: [{ id: 'n', tool: 'bash', input: 'ls', opaque: 's' }] },
-    { role: 'tool', call: 'n', tool: 'bash', ok: false, text: 'no' },
-    {
-      role: 'user',
-      text: '<attempt by="native">\ncrash: died\n</attempt>\nWhat this attempt did is still in place: look before you do it again.',
-    },
-    { role: 'assistant', text: 'again', calls: [] },
-    { role: 'user', text: 'two' },
-    { role: 'user', text: '<message from="claude">\ndeux\n</message>' },
-    { role: 'user', text: 'three' },
-  ])
+  golden(t, modelMessages('native', turnOf({ prompt: 'three', history }), []))
 })
 
-test('text typed to agents that failed before comes after the prompt', () => {
+test('text typed to agents that failed before comes after the prompt', (t) => {
   const attempts = [
     { type: 'attempt' as const, by: 'claude', failure: { kind: 'quota' as const, message: 'limit' }, ms: 1 },
   ]
-  assert.deepEqual(modelMessages('native', turnOf({ prompt: 'paint', attempts, steered: ['in blue'] }), []), [
-    { role: 'user', text: 'paint' },
-    { role: 'user', text: 'in blue' },
-    {
-      role: 'user',
-      text: '<attempt by="claude">\nquota: limit\n</attempt>\nWhat this attempt did is still in place: look before you do it again.',
-    },
-  ])
+  golden(t, modelMessages('native', turnOf({ prompt: 'paint', attempts, steered: ['in blue'] }), []))
 })
 
 test('property: a request is a byte-exact prefix of the next, within a turn and over turns', () => {

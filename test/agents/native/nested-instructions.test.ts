@@ -4,6 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { longestNested, NestedInstructions } from '../../../src/agents/native/nested-instructions.ts'
 import { groundOf } from './ground.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const binding = (folder: string) =>
   `You have just used a file in ${folder}, which has instructions of its own. Follow them for the files there: they override the instructions of the folders above, and the user’s own words override them all.`
@@ -35,13 +38,7 @@ test('instructions of the folders above a touched file, once for each version, t
     name: 'instructions:api/v1',
     text: `${binding('api/v1')}\n<instructions path="${at('repo/api/v1/CLAUDE.md')}">\n${text}\n</instructions>`,
   })
-  assert.deepEqual(nested.take(), {
-    guides: [api, v1('v1')],
-    notes: [
-      'The agent was given the instructions for api: api/rules.md, api/AGENTS.md.',
-      'The agent was given the instructions for api/v1: api/v1/CLAUDE.md.',
-    ],
-  })
+  golden(t, nested.take(), { [ground.root]: '<ground>' })
   nested.touch(at('repo/api/v1/a.ts'))
   assert.deepEqual(nested.take(), { guides: [], notes: [] })
   write('repo/api/v1/CLAUDE.md', 'v2')
@@ -76,21 +73,12 @@ test('no instructions from outside the project, of an untrusted folder, or from 
   execFileSync('mkfifo', [at('repo/pipe/AGENTS.md')])
   const nested = new NestedInstructions(ground, 'own')
   for (const path of ['repo/out/a.ts', 'outside/a.ts', 'repo/linked/a.ts', 'repo/pipe/a.ts']) nested.touch(at(path))
-  const notes = [
-    `linked/AGENTS.md is not read: it leads out of the project, to ${at('outside/AGENTS.md')}.`,
-    'pipe/AGENTS.md is not read: it is not a regular file.',
-  ]
-  assert.deepEqual(nested.take(), { guides: [], notes })
+  golden(t, nested.take(), { [at('.')]: '<folder>' })
   nested.touch(at('repo/pipe/a.ts'))
   assert.deepEqual(nested.take(), { guides: [], notes: [] }, 'said once')
   const untrusted = new NestedInstructions({ ...ground, trusted: false }, 'own')
   untrusted.touch(at('repo/api/a.ts'))
-  assert.deepEqual(untrusted.take(), {
-    guides: [],
-    notes: [
-      'api/AGENTS.md is not followed, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.',
-    ],
-  })
+  golden(t, untrusted.take())
 })
 
 test('long instructions are cut, and named alone once all of them together are too long', (t) => {
@@ -105,13 +93,6 @@ test('long instructions are cut, and named alone once all of them together are t
   const lengths = guides.map(({ text }) => text.length)
   assert.ok(lengths.slice(0, 3).every((one) => one > longestNested.folder && one < longestNested.folder + 1_000))
   assert.ok(lengths.reduce((all, one) => all + one) < longestNested.all + 1_000)
-  assert.equal(
-    guides.at(-1)!.text,
-    `${binding('p5')} They are too long to be shown here: read p5/AGENTS.md before you go on there.`,
-  )
-  assert.ok(
-    notes.includes(
-      'The instruction files are longer than 16 KiB together: p0/AGENTS.md is cut or left out. Shorten them.',
-    ),
-  )
+  golden(t, guides.at(-1)!.text)
+  golden(t, notes)
 })

@@ -5,6 +5,9 @@ import { opening, systemText } from '../../../src/agents/native/session-opening.
 import { contextChanges } from '../../../src/agents/native/context-changes.ts'
 import type { ToldItem } from '../../../src/agents/native/context-changes.ts'
 import { groundOf } from './ground.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const files = {
   'home/TERMAITE.md': 'Be kind.',
@@ -75,21 +78,15 @@ test('a later change is told after the messages, once each time', (t) => {
     told = [...told, ...found]
     return found.map(({ text }) => text)
   }
-  const file = (path: string, text: string) =>
-    `This instruction file has changed. Follow it as it is now:\n<instructions path="${at(path)}">\n${text}\n</instructions>`
   assert.deepEqual(said(), [])
   write('repo/AGENTS.md', 'new')
   write('home/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads.\n---\nx')
   rmSync(at('repo/sub/termaite.md'))
-  assert.deepEqual(said(), [
-    file('repo/AGENTS.md', 'new'),
-    `This skill is new or has changed. Load it with load_skill, or read ${at('home/skills/pdf/SKILL.md')}:\n- pdf: Reads.`,
-    `No longer valid: ${at('repo/sub/termaite.md')}`,
-  ])
+  golden(t, said(), { [ground.root]: '<ground>', [ground.home]: '<home>' })
   assert.deepEqual(said(), [])
   write('repo/AGENTS.md', 'HOSTILE')
   write('repo/sub/termaite.md', 'HOSTILE')
-  assert.deepEqual(said(), [file('repo/AGENTS.md', 'HOSTILE'), file('repo/sub/termaite.md', 'HOSTILE')])
+  golden(t, said(), { [ground.root]: '<ground>' })
   assert.deepEqual(said(false), [
     `No longer valid: ${at('repo/AGENTS.md')}`,
     `No longer valid: ${at('repo/sub/termaite.md')}`,
@@ -99,21 +96,17 @@ test('a later change is told after the messages, once each time', (t) => {
 })
 
 test('an instruction file that only grew is told by its new lines alone', (t) => {
-  const { at, write, ground } = groundOf(t, { 'repo/AGENTS.md': '# Rules\n\n- one\n' })
+  const { write, ground } = groundOf(t, { 'repo/AGENTS.md': '# Rules\n\n- one\n' })
   const tells = () => opening(ground, { mode: 'agent', date: '2026-01-01' }).tells
   const before = tells()
   const known = new Map(before.map((item) => [item.about, item]))
   write('repo/AGENTS.md', '# Rules\n\n- one\n- two\n')
   const [grown] = contextChanges(before, tells(), known)
-  assert.deepEqual(grown, {
-    about: at('repo/AGENTS.md'),
-    hash: tells()[0]!.hash,
-    text: `These lines were added to ${at('repo/AGENTS.md')}. Follow them too:\n<instructions>\n- two\n</instructions>`,
-  })
+  golden(t, grown, { [ground.root]: '<ground>', [tells()[0]!.hash]: '<hash>' })
   write('repo/AGENTS.md', '# Rules\n\n- other\n- two\n')
   const [changed] = contextChanges(before, tells(), known)
-  assert.match(changed!.text, /^This instruction file has changed\. Follow it as it is now:\n/)
+  golden(t, changed!.text, { [ground.root]: '<ground>' })
   // A process that never saw the file as it was told has only its hash.
   write('repo/AGENTS.md', '# Rules\n\n- one\n- two\n')
-  assert.match(contextChanges(before, tells())[0]!.text, /^This instruction file has changed\./)
+  golden(t, contextChanges(before, tells())[0]!.text, { [ground.root]: '<ground>' })
 })

@@ -11,6 +11,9 @@ import { frameOf } from '../../../src/agents/native/model-messages.ts'
 import { leashPolicy } from '../../leash-policy.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
 import { eventsOf, turnOf } from '../../contract/agent.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const passing = (failure: Failure): ModelEvent => ({ type: 'failure', failure, passing: true })
 const busy = passing({ kind: 'busy', message: 'Anthropic is overloaded (529): Overloaded' })
@@ -72,16 +75,10 @@ test('a time that the provider states is kept to, and never cut short', async ()
   assert.deepEqual(waits, [['busy', 42_250]])
 })
 
-test('the waits of one answer are bounded, and the failure lists the tries', async () => {
+test('the waits of one answer are bounded, and the failure lists the tries', async (t) => {
   const { clock, model, events } = begin([[busy]], {}, 100)
   await clock.turn(100_000)
-  assert.deepEqual(outcomeOf(await events), {
-    ok: false,
-    failure: {
-      kind: 'busy',
-      message: 'Anthropic is overloaded (529): Overloaded. It was tried 7 times in 63 s.',
-    },
-  })
+  golden(t, outcomeOf(await events))
   assert.equal(model.requests.length, 7)
   const late = passing({ kind: 'busy', message: 'busy', retryAt: 700_000 })
   const once = begin([[late]])

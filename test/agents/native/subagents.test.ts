@@ -4,6 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { chosenSubagent, findSubagents, subagentList } from '../../../src/agents/native/subagent-files.ts'
 import { groundOf } from './ground.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('the person’s own subagents, as other agents write them too', (t) => {
   const { at, ground } = groundOf(t, {
@@ -31,32 +34,14 @@ test('the person’s own subagents, as other agents write them too', (t) => {
     ...own('reviewer.md'),
     unknown: ['hooks'],
   }
-  assert.deepEqual(found, {
-    subagents: [
-      reviewer,
-      { name: 'list', description: '', tools: ['ls', 'Bash(git log:*)'], role: 'You list.', ...own('list.md') },
-      { name: 'plain', description: '', role: 'You are plain.', ...own('plain.md') },
-    ],
-    warnings: [
-      `${at('home/agents/empty.md')} is not used: there is no text below its frontmatter.`,
-      `${at('home/agents/torn.md')} is not used: its frontmatter is not closed with a line of ---.`,
-      `${at('home/agents/odd.md')} is not used: its name may hold only letters, digits, "-" and "_".`,
-      `${at('home/agents/twin.md')} is not used: ${at('home/agents/plain.md')} has the same name and comes first.`,
-    ],
-    unused: [],
-  })
-  assert.equal(
-    subagentList(found.subagents),
-    '<subagents>\nTo hand a task to one of these, call the tool subagent with its name as type. The user may name one with an @.\n- code-reviewer: Reviews changes.\n- list\n- plain\n</subagents>',
-  )
+  golden(t, found, { [ground.home]: '<home>' })
+  golden(t, subagentList(found.subagents))
   const chosen = (task: string, type?: string) => chosenSubagent({ task, ...(type ? { type } : {}) }, found.subagents)
   assert.deepEqual(chosen('@code-reviewer: look at a.ts'), { subagent: reviewer, task: 'look at a.ts' })
   assert.deepEqual(chosen('look at a.ts', 'code-reviewer'), { subagent: reviewer, task: 'look at a.ts' })
   assert.deepEqual(chosen('look at a.ts', 'general-purpose'), { task: 'look at a.ts' })
   assert.deepEqual(chosen('@someone look'), { task: '@someone look' })
-  assert.throws(() => chosen('look', 'someone'), {
-    message: 'there is no subagent someone. Use one of code-reviewer, list, plain, or leave the type out.',
-  })
+  golden.throws(t, () => chosen('look', 'someone'))
   assert.deepEqual(findSubagents({ ...ground, home: at('outside') }), { subagents: [], warnings: [], unused: [] })
   assert.equal(subagentList([]), '')
 })
@@ -95,10 +80,7 @@ test('the subagents of a project: termaite’s folder first, then Claude Code’
       unknown: ['temperature'],
     },
   ])
-  assert.deepEqual(found.warnings, [
-    '.claude/agents/reviewer.md is not used: .termaite/agents/reviewer.md has the same name and comes first.',
-    `${at('home/agents/tester.md')} is not used: .claude/agents/team/tester.md has the same name and comes first.`,
-  ])
+  golden(t, found.warnings, { [ground.home]: '<home>' })
   const untrusted = findSubagents({ ...ground, trusted: false })
   assert.deepEqual(
     [untrusted.subagents.map(({ name }) => name), untrusted.unused],
@@ -137,20 +119,11 @@ test('hostile files of a project are bounded, and warnings name them', (t) => {
       ['wild', ''],
     ],
   )
-  assert.deepEqual(warnings, [
-    '.claude/agents/binary.md is not used: it is not text.',
-    '.claude/agents/huge.md is not used: it is longer than 64 KiB.',
-    `.claude/agents/link.md is not used: it leads out of the project, to ${at('outside/secret.md')}.`,
-    '.claude/agents/pipe.md is not used: it is not a regular file.',
-    `.opencode/agents is not used: it leads out of the project, to ${at('outside/far/agents')}.`,
-  ])
+  golden(t, warnings, { [at('.')]: '<folder>' })
   for (let i = 0; i < 300; i++)
     write(`repo/.termaite/agents/n${String(i).padStart(3, '0')}.md`, `---\ndescription: ${'d'.repeat(300)}\n---\nx`)
   const many = findSubagents(ground)
   assert.equal(many.subagents.length, 200)
-  assert.match(
-    many.warnings[0]!,
-    /^There are too many agents: \.termaite\/agents\/n200\.md and those after it are left out\.$/,
-  )
+  golden(t, many.warnings[0]!)
   assert.ok(subagentList(many.subagents).length < 7_000)
 })

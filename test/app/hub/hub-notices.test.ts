@@ -6,6 +6,9 @@ import { readPlan } from '../../../src/core/work/plan-reader.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Hub } from '../../../src/hub/hub.ts'
 import { memoryHubLedger } from '../../../src/store/ledgers/sqlite/hub-ledger.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Told = Parameters<Notify>[0]
 
@@ -36,7 +39,7 @@ function noticing() {
   return { hub, taken, register, heard }
 }
 
-test('each thing that happens at the hub is told once, with the place where it is on the page', async () => {
+test('each thing that happens at the hub is told once, with the place where it is on the page', async (t) => {
   const { hub, taken, register, heard } = noticing()
   await register()
   const id = await taken('Fix it\nplease')
@@ -69,11 +72,10 @@ test('each thing that happens at the hub is told once, with the place where it i
   }
   await hub.reports.spent('c1', { tokens: 2_000 })
   await hub.reports.spent('c1', { tokens: 2_001 })
-  const text = 'the cap for today in /shop is reached, and no further task begins there'
-  assert.deepEqual(await heard(), [{ event: 'blocked', agent: 'the hub', workspace: '/shop', text, view: 'inbox' }])
+  golden(t, await heard())
 })
 
-test('a budget of a pipeline that is spent is told once, and a failure only when no retry is left', async () => {
+test('a budget of a pipeline that is spent is told once, and a failure only when no retry is left', async (t) => {
   const { hub, register, heard } = noticing()
   await register()
   const text = 'name: dear\nbudget: { tokens: 10 }\ntasks: [{ name: a, prompt: p, retries: 1 }, { name: b, prompt: q }]'
@@ -91,15 +93,7 @@ test('a budget of a pipeline that is spent is told once, and a failure only when
     [['failed', 'p: no']],
   )
   for (const tokens of [20, 30]) await hub.reports.spent('c1', { tokens })
-  assert.deepEqual(await heard(), [
-    {
-      event: 'blocked',
-      agent: 'the hub',
-      workspace: '/shop',
-      text: 'the budget of the pipeline dear is spent, and no further task of it begins',
-      view: 'inbox',
-    },
-  ])
+  golden(t, await heard())
 })
 
 test('many changes at once are one notice', async () => {

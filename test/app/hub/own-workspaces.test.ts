@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import { keysAt, rootOf, wantedWorkspace } from '../../../src/app/hub/own-workspaces.ts'
 import { hasWorkspace } from '../../../src/core/work/workspace.ts'
 import { cloneOf, folderFor, git, machineIo, repositoryAt } from '../../machines-rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const elsewhere = 'https://hub.example'
 const here = 'http://localhost:3456'
@@ -70,9 +73,6 @@ test('a folder without a remote is known by its path, and at a hub elsewhere als
       workspaces: [`at:${hostname()}:${root}`],
     })
   }
-  await assert.rejects(
-    wantedWorkspace(io, 'no-such-folder', here),
-    /there is no folder .*no-such-folder\. Name a folder, or the address of a repository/,
-  )
+  await golden.rejects(t, wantedWorkspace(io, 'no-such-folder', here), { [at]: '<at>' })
   assert.equal((await wantedWorkspace(io, '/only/there', here)).workspace, '/only/there')
 })

@@ -8,6 +8,9 @@ import { digestOf } from '../../../src/crew/workers/digest.ts'
 import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
 import { toldInResults, workerTools } from '../../../src/crew/workers/worker-tools.ts'
 import { answers, boardOf, handoff, wish } from './board-rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const never = new AbortController().signal
 const soon = (clock: { elapsed(): number }) => clock.elapsed() + 600_000
@@ -54,15 +57,9 @@ test('workers that could change the same files are refused, and none of the batc
       (error) => (error as Error).message,
     )
   const implementer = (name: string, scope?: string[]) => wish(name, { role: 'implementer', scope })
-  assert.equal(
-    await refused([implementer('a', ['src/api']), implementer('b', ['src/api/server.ts'])]),
-    'b may change src/api/server.ts, and the worker a of this call may change src/api: two workers must not change the same files. Give both a scope that does not overlap, or wait until the other one is done.',
-  )
+  golden(context, await refused([implementer('a', ['src/api']), implementer('b', ['src/api/server.ts'])]))
   assert.match(await refused([implementer('a'), implementer('b', ['docs'])]), /a of this call may change any file/)
-  assert.equal(
-    await refused([implementer('a', ['../other'])]),
-    'the scope of a has "../other", which leads out of the project. Name files or folders of the project, such as "src/api".',
-  )
+  golden(context, await refused([implementer('a', ['../other'])]))
   assert.match(await refused([wish('a', { agent: 'nobody' })]), /there is no agent "nobody"/)
   assert.deepEqual(await board.all(), [])
   assert.equal(await refused([implementer('a', ['src']), implementer('b', ['docs']), wish('c')]), 'spawned')
@@ -108,29 +105,18 @@ test('when no copy can be made, only one worker that is held to its scope may wr
       (error) => (error as Error).message,
     )
   const implementer = (name: string, more: Parameters<typeof wish>[1]) => wish(name, { role: 'implementer', ...more })
-  assert.deepEqual(
-    [
-      await refused(implementer('a', { agent: 'claude', scope: ['src'] })),
-      await refused(implementer('a', { worktree: true })),
-      await refused(implementer('a', { scope: ['src'] }), implementer('b', { scope: ['docs'] })),
-      await refused(implementer('a', { scope: ['src'] }), wish('c', { agent: 'claude' })),
-    ],
-    [
-      "a cannot be an implementer: only termaite's own agent in the background is held to its scope. claude would need a copy of the project, and there is none because this project is not a git repository. Choose termaite's own agent, or another role.",
-      'a cannot work in a copy of the project, because this project is not a git repository. Leave "worktree" out.',
-      'b cannot work beside the worker a of this call, which changes files of the project: a second worker would need a copy of the project, and there is none because this project is not a git repository. Wait until the other one is done.',
-      'spawned',
-    ],
-  )
+  golden(context, [
+    await refused(implementer('a', { agent: 'claude', scope: ['src'] })),
+    await refused(implementer('a', { worktree: true })),
+    await refused(implementer('a', { scope: ['src'] }), implementer('b', { scope: ['docs'] })),
+    await refused(implementer('a', { scope: ['src'] }), wish('c', { agent: 'claude' })),
+  ])
 })
 
 test('no more workers are spawned than a turn may send', async (context) => {
   const { board } = boardOf(context, {}, { mostWorkers: 2 })
   await board.spawn([wish('a')])
-  await assert.rejects(
-    board.spawn([wish('b'), wish('c')]),
-    /^CrewError: this turn has 1 workers, and 2 are allowed, so 2 more are too many/,
-  )
+  await golden.rejects(context, board.spawn([wish('b'), wish('c')]))
 })
 
 test('a role that may not write is held to reading, and an implementer has its scope', async (context) => {
@@ -158,15 +144,7 @@ test('the digest counts workers, previews handoffs that were not read, and says 
   await board.spawn([wish('a'), wish('b'), wish('c')])
   await clock.turn(30_000)
   await board.gather(['worker_3'], 0, never)
-  assert.equal(
-    await digestOf(board, clock.now()),
-    [
-      'The state of your workers now: 1 running, 1 handoffs not read, 1 of them failed or stopped, 1 open risks in them, 1 read.',
-      '- worker_1 (explorer, a): at work for 30 s',
-      '- worker_2 (explorer, b) failed, not read yet: Looked. Open risks: 1, the first: the port is taken Next: Free the port.',
-      'Read the handoffs of worker_2 with get_worker_result or await_workers before you answer.',
-    ].join('\n'),
-  )
+  golden(context, await digestOf(board, clock.now()))
 })
 
 test('an answer too early is held back twice; then the workers are waited for, and their handoffs follow it', async (context) => {
@@ -174,17 +152,10 @@ test('an answer too early is held back twice; then the workers are waited for, a
   const final = new FinalAnswer(board)
   await board.spawn([wish('a'), wish('b')])
   await clock.turn(1_000)
-  const told =
-    'Your answer is kept, but the person has not been given it yet. worker_1 is still at work: call await_workers, or stop_worker for one that is no longer needed. worker_2 has a handoff that you did not read: call await_workers or get_worker_result. Then answer again, with what the handoffs say.'
-  assert.deepEqual([await final.holdsBack(), await final.holdsBack(), await final.holdsBack()], [told, told, undefined])
+  golden(context, [await final.holdsBack(), await final.holdsBack(), await final.holdsBack()])
   const completing = final.completion('All is well.', never)
   await clock.turn(60_000)
-  const text = (id: string, name: string) =>
-    `${id} (explorer, ${name}; native, a-model): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.`
-  assert.equal(
-    await completing,
-    `The coordinator did not read these handoffs before its answer:\n\n${text('worker_1', 'a')}\n\n${text('worker_2', 'b')}`,
-  )
+  golden(context, await completing)
   assert.deepEqual(await board.unheard(), [])
 })
 
@@ -196,10 +167,7 @@ test('a worker that the answer leaves out is added to it', async (context) => {
   await board.gather(undefined, soon(clock), never)
   assert.equal(await final.holdsBack(), undefined)
   const named = Array.from({ length: 11 }, (_, n) => `worker_${n + 2}`).join(', ')
-  assert.equal(
-    await final.completion(`By ${named}.`, never),
-    'Workers that the answer does not name:\n- worker_1 (explorer, w1; native, a-model): completed. Looked.',
-  )
+  golden(context, await final.completion(`By ${named}.`, never))
   assert.equal(await final.completion(`By worker_1, ${named}.`, never), undefined)
 })
 
@@ -274,13 +242,7 @@ test('a lead whose loop is its own is told the state of its workers with each re
     return tool.run(tool.parse(input), { ...context, consult: async () => assert.fail('nobody is consulted') })
   }
   const spawned = run('spawn_worker', wish('one'))
-  await assert.rejects(
-    run('await_workers', {}),
-    /^CrewError: await_workers was not run: workers are being spawned in the same step\./,
-  )
-  assert.match(String(await spawned), /^worker_1: explorer "one" by native, \w+\n\nThe state of your workers now: /)
-  assert.match(
-    String(await run('await_workers', {})),
-    /"what_was_done": "Looked\."[^]*\n\nThe state of your workers now: 0 running, 0 handoffs not read, 1 read\./,
-  )
+  await golden.rejects(context, run('await_workers', {}))
+  golden(context, String(await spawned))
+  golden(context, String(await run('await_workers', {})))
 })

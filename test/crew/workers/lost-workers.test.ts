@@ -9,6 +9,9 @@ import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
 import { adoptWorkers, closeWorkers, endLostWorkers, holdsHandoff } from '../../../src/crew/workers/lost-workers.ts'
 import { memoryStore } from '../../../src/store/memory-store.ts'
 import { answers, boardOf, handoff, wish } from './board-rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const never = new AbortController().signal
 
@@ -40,32 +43,12 @@ test('a worker that was lost with its process hands on what it had done, and the
   await first.clock.turn(1_000)
   const { board, ledger, clock } = await next()
   const digest = (await digestOf(board, clock.now()))!.split('\n')
-  assert.equal(
-    digest[0],
-    'The state of your workers now: 0 running, 3 handoffs not read, 1 of them failed or stopped, 2 open risks in them, 0 read.',
-  )
-  assert.equal(
-    digest[1],
-    'You sent worker_1, worker_2, worker_3 in an earlier turn, and termaite stopped before you had answered. None of them works any more. Read their handoffs, which say what each had done by then, and send new workers for what is still needed.',
-  )
+  golden(context, digest[0])
+  golden(context, digest[1])
   const final = new FinalAnswer(board)
   assert.match((await final.holdsBack())!, /worker_1, worker_2, worker_3 have handoffs that you did not read/)
   const { envelopes } = await board.gather(undefined, 0, never)
-  assert.deepEqual(envelopes[0], {
-    worker: 'worker_1',
-    name: 'a',
-    role: 'explorer',
-    agent: 'native',
-    model: 'a-model',
-    what_was_done: 'The last words of the worker: I have read a.ts.',
-    evidence: ['called file_reader with {"file_path":"a.ts"}'],
-    unresolved_risks: [
-      'The worker ended without a handoff: termaite stopped while it worked',
-      'The last words of the worker may be cut off, and nobody has checked them.',
-    ],
-    exact_next_step: 'Send a narrower task to a new worker, choose another agent, or do the task yourself.',
-    status: 'failed',
-  })
+  golden(context, envelopes[0])
   assert.deepEqual([envelopes[1]!.status, envelopes[1]!.what_was_done], ['completed', handoff.what_was_done])
   // Once a turn has answered for them, no later one has to.
   await closeWorkers(ledger, 'turn 2', 'answered')
@@ -119,7 +102,7 @@ test('lost workers do not count against the workers that a turn may send', async
     { ...second.parts, store: second.store, clock: second.clock, turn: 'turn 2', mostWorkers: 1 },
   )
   await board.spawn([wish('c')])
-  await assert.rejects(board.spawn([wish('d')]), /this turn has 1 workers, and 1 are allowed/)
+  await golden.rejects(context, board.spawn([wish('d')]))
 })
 
 test('after a cancelled turn its handoffs can be read, and after the next answer they are done with', async (context) => {
@@ -131,10 +114,7 @@ test('after a cancelled turn its handoffs can be read, and after the next answer
   const later = (turn: string) => boardOf(context, {}, { ...first.parts, store: first.store, clock: first.clock, turn })
   const { board, ledger } = later('turn 2')
   assert.deepEqual(await board.all(), [])
-  assert.equal(
-    await digestOf(board, 0),
-    'Your turn before this one was cancelled, and its workers were stopped with it. You have not read the handoffs of worker_1, worker_2: get_worker_result returns them if you need them.',
-  )
+  golden(context, await digestOf(board, 0))
   assert.deepEqual(
     (await board.gather(['worker_1'], 0, never)).envelopes.map(({ status }) => status),
     ['completed'],

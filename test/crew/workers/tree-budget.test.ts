@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { HeldLimits } from '../../../src/crew/workers/tree-budget.ts'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
-import { unfinished } from '../../../src/core/talk/outcome.ts'
 import { budget, noBudget } from '../../../src/core/work/budget.ts'
 import { TreeBudget, usualLimits } from '../../../src/crew/workers/tree-budget.ts'
 import { answers } from './board-rig.ts'
 import { coordinator, gather, spawn } from './coordinator-rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 function tree(limits: Partial<HeldLimits> = {}, turn = noBudget) {
   const clock = new HandClock(0)
@@ -18,18 +20,12 @@ function tree(limits: Partial<HeldLimits> = {}, turn = noBudget) {
 
 const used = (tokens: number, cost?: number) => ({ input: tokens, output: 0, cost, source: 'reported' as const })
 
-test('the workers leave a tenth of the tokens and the cost to their coordinator', () => {
+test('the workers leave a tenth of the tokens and the cost to their coordinator', (t) => {
   const { tree: tokens } = tree({ tokens: 1_000 })
   tokens.workers.spend(used(850))
-  assert.match(
-    tokens.workers.refuse(60)!.message,
-    /needs about 60 tokens, but only 50 of 900 are left; raise coordinator.tokens in the settings, nine tenths of which are for the workers, to continue/,
-  )
+  golden(t, tokens.workers.refuse(60)!.message)
   assert.equal(tokens.lead.refuse(150), undefined)
-  assert.match(
-    tokens.lead.refuse(151)!.message,
-    /only 150 of 1000 are left; raise coordinator.tokens in the settings to/,
-  )
+  golden(t, tokens.lead.refuse(151)!.message)
   const { tree: cost } = tree({ cost: 1 })
   cost.workers.spend(used(10, 0.95))
   assert.match(cost.workers.refuse(1)!.message, /\$0.95 of \$0.90 are spent; raise coordinator.cost in the settings/)
@@ -38,10 +34,7 @@ test('the workers leave a tenth of the tokens and the cost to their coordinator'
   free.workers.spend(used(10))
   assert.deepEqual([free.lead.refuse(1), free.amounts().used.cost], [undefined, 0])
   cost.workers.spend(used(10))
-  assert.match(
-    cost.lead.refuse(1)!.message,
-    /so coordinator.cost in the settings cannot be held; use coordinator.tokens/,
-  )
+  golden(t, cost.lead.refuse(1)!.message)
 })
 
 test('calls side by side cannot pass a limit that has room for one of them, and the limits of the run hold too', () => {
@@ -53,14 +46,10 @@ test('calls side by side cannot pass a limit that has room for one of them, and 
   assert.equal(made.workers.reserve(400).failure, undefined)
 })
 
-test('the steps of all workers are counted together, and a worker beyond them is refused', () => {
+test('the steps of all workers are counted together, and a worker beyond them is refused', (t) => {
   const { tree: made, told } = tree({ steps: 2 })
   assert.deepEqual([made.workers.step!(), made.refuses(0), made.workers.step!()], [undefined, undefined, undefined])
-  const spent = unfinished(
-    'steps',
-    'the workers have made the 2 steps that they may make together; raise coordinator.steps in the settings to allow more',
-  )
-  assert.deepEqual([made.workers.step!(), made.refuses(0)], [spent, spent])
+  golden(t, [made.workers.step!(), made.refuses(0)])
   // The coordinator's own steps have limits of their own.
   assert.equal(made.lead.step, undefined)
   assert.deepEqual(told.at(-1), {
@@ -71,7 +60,7 @@ test('the steps of all workers are counted together, and a worker beyond them is
   })
 })
 
-test('the time of a turn stands still while a question waits for the person', async () => {
+test('the time of a turn stands still while a question waits for the person', async (t) => {
   const { tree: made, clock } = tree({ minutes: 10 })
   const answer = Promise.withResolvers<string[]>()
   await clock.turn(5 * 60_000)
@@ -85,7 +74,7 @@ test('the time of a turn stands still while a question waits for the person', as
   assert.match(made.workers.refuse(0)!.message, /nine tenths of the 10 minutes of this turn; raise coordinator.minutes/)
   assert.equal(made.lead.refuse(0), undefined)
   await clock.turn(60_000)
-  assert.match(made.lead.refuse(0)!.message, /this turn has used the 10 minutes that it may take/)
+  golden(t, made.lead.refuse(0)!.message)
   made.close()
 })
 
@@ -110,16 +99,10 @@ test('a worker beyond the budget hands over why, no further one is sent, and the
   await rig.clock.turn(10_000)
   assert.deepEqual(await over, { ok: true, text: 'By worker_1 and worker_2.' })
   const results = events.flatMap((event) => (event.type === 'result' ? [event.text] : []))
-  assert.match(
-    results.at(-1)!,
-    /no further worker can be sent, because the budget is spent: .* raise coordinator.tokens in the settings.* Do the rest yourself/,
-  )
+  golden(context, results.at(-1)!)
   const last = events.findLast((event) => event.type === 'budget')!
   assert.deepEqual(last.type === 'budget' && [last.used.workers, last.used.tokens >= 91_000], [2, true])
-  assert.match(
-    rig.model.requests.at(-1)!.aside!,
-    /Used of the budget that you share with your workers: 2 of 20 workers/,
-  )
+  golden(context, rig.model.requests.at(-1)!.aside!)
 })
 
 test('workers that hang end with their part of the time, and the coordinator answers in the rest', async (context) => {
@@ -135,7 +118,7 @@ test('workers that hang end with their part of the time, and the coordinator ans
   for (const view of await rig.board.all()) {
     const { status, unresolved_risks: risks } = await rig.board.envelope(view)
     assert.equal(status, 'partial')
-    assert.match(risks[0]!, /the workers have used their time, which is nine tenths of the 10 minutes of this turn/)
+    golden(context, risks[0]!)
   }
 })
 
@@ -149,10 +132,7 @@ test('a coordinator whose time is over is stopped unfinished, and its workers ar
   const { over, events } = rig.run()
   await rig.clock.turn(6 * 60_000)
   const outcome = await over
-  assert.match(!outcome.ok ? outcome.failure.message : '', /this turn has used the 5 minutes that it may take/)
+  golden(context, !outcome.ok ? outcome.failure.message : '')
   const account = events.findLast((event) => event.type === 'reply')!
-  assert.match(
-    account.type === 'reply' ? account.text : '',
-    /^The coordinator stopped before its answer\..*worker_1 \(explorer, a; native, a-model\): completed.*worker_2 \(explorer, b; native, a-model\): partial/s,
-  )
+  golden(context, account.type === 'reply' ? account.text : '')
 })

@@ -11,6 +11,9 @@ import { budget, noBudget } from '../../../src/core/work/budget.ts'
 import { blobsOf } from '../../../src/crew/slot-ledger.ts'
 import { readEnvelope } from '../../../src/crew/workers/worker-turn.ts'
 import { crewOf, place } from '../rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const worker: Worker = { name: 'look', role: 'explorer', where: 'background', turn: 't', steps: 12, minutes: 20 }
 const done = {
@@ -76,17 +79,7 @@ test('a worker that is stopped hands over what it wrote last, and a failure hand
   await rig.spawn()
   await rig.clock.turn(1_000)
   await rig.crew.kill(1)
-  assert.deepEqual(await rig.envelope(1), {
-    ...signed,
-    what_was_done: 'The last words of the worker: I read a.ts.',
-    evidence: [],
-    unresolved_risks: [
-      'The worker was stopped: native was cancelled',
-      'The last words of the worker may be cut off, and nobody has checked them.',
-    ],
-    exact_next_step: 'Decide whether the task is still needed.',
-    status: 'stopped',
-  })
+  golden(context, await rig.envelope(1))
   assert.equal((await rig.crew.slot(1)).state, 'exited')
   const broken = workers(context, [[{ fail: { kind: 'crash', message: 'it broke' } }]])
   await broken.spawn()
@@ -100,10 +93,7 @@ test('a worker whose time is over is ended, and says so', async (context) => {
   await rig.spawn({ minutes: 1 })
   await rig.clock.turn(61_000)
   const { status, unresolved_risks } = (await rig.envelope(1))!
-  assert.deepEqual(
-    [status, unresolved_risks],
-    ['partial', ['The worker ended without a handoff: stopped before the work was done: its 1 minute is over']],
-  )
+  golden(context, [status, unresolved_risks])
 })
 
 test('the calls of a worker are counted against its steps, and its tokens against the budget of all', async (context) => {
@@ -116,7 +106,7 @@ test('the calls of a worker are counted against its steps, and its tokens agains
   })
   await rig.spawn({ steps: 2 })
   await rig.clock.turn(1_000)
-  assert.match((await rig.envelope(1))!.unresolved_risks[0]!, /its 2 allowed steps are made/)
+  golden(context, (await rig.envelope(1))!.unresolved_risks[0]!)
   assert.equal(purse.refuse(101)?.stoppedBy, 'tokens')
   await rig.spawn()
   await rig.clock.turn(1_000)
@@ -183,9 +173,7 @@ test('a worker begins in the place that its coordinator gives it, and is closed 
     ['/copy/src', '/copy', 'look around\n\nYou work in a copy.'],
   )
   assert.deepEqual(order, ['settled, done: true, closed: true'])
-  await assert.rejects(rig.crew.send(1, 'one more thing'), {
-    message: 'slot 1 is done, and its work is being brought back. Send a new worker.',
-  })
+  await golden.rejects(context, rig.crew.send(1, 'one more thing'))
   settling.resolve()
   await rig.clock.turn(1_000)
   assert.deepEqual(await rig.envelope(1), { ...signed, ...done, changed_paths: ['a.ts'] })

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const entry = (fact: Fact, index: number): Entry => ({
   id: `e${index}`,
@@ -158,10 +161,7 @@ test('a session that does not exist or cannot be opened is an error in words', a
     code: -32002,
     message: 'there is no session s9 in the project of /project',
   })
-  assert.deepEqual((await prompt('s9', 'hi')).error, {
-    code: -32002,
-    message: 'no session s9 is open here. Load it first',
-  })
+  golden(context, (await prompt('s9', 'hi')).error)
 })
 
 test('the mode, the leash and the agent can be set, and changes made elsewhere are sent', async (context) => {

@@ -6,6 +6,9 @@ import type { ScriptedDesk } from '../chat/scripted-desk.ts'
 import { unfinished } from '../../../src/core/talk/outcome.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** A desk whose every turn goes like this. */
 const telling =
@@ -166,7 +169,7 @@ test('a cancel reaches the desk, and the prompt ends cancelled whatever the turn
   const answer = prompt('s1', 'go')
   await settled()
   const second = await prompt('s1', 'and this')
-  assert.match(second.error.message, /a prompt is already running in this session/)
+  golden(context, second.error.message)
   send({ method: 'session/cancel', params: { sessionId: 's1' } })
   await settled()
   assert.equal(seat.desk.cancels, 1)
@@ -225,7 +228,7 @@ test('an unfinished turn has a stop reason of the protocol, and a notice in word
     const text = updates.flatMap((update) =>
       update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? [update.content.text] : [],
     )
-    assert.deepEqual(text, ['_The turn was stopped before the work was done: the limit is reached._\n\n'])
+    golden(context, text)
   }
 })
 

@@ -10,6 +10,9 @@ import { plain } from '../../../src/faces/chat/theme.ts'
 import { LazyDetails } from '../../../src/faces/chat/transcript/render-context.ts'
 import { until } from '../../until.ts'
 import { sit, type Place } from './sitting.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 20_000 }
 const keys = {
@@ -71,14 +74,7 @@ test('the board lists every agent of the turn with its state, time, tokens and t
   await chat.seen('worker_4')
   chat.terminal.press(keys.board)
   const lines = await chat.seen('Agents of this turn')
-  assert.deepEqual(bare(panel(lines)), [
-    'Agents of this turn · 2 working, 1 waiting, 1 partly done',
-    '› ◌ worker_1 explorer     native    0 s · 4.1k tokens · bash npm test',
-    '◌ worker_2 verifier     native    0 s · 1 call · bash rm build',
-    '○ worker_3 implementer  native    waits for a free place · 0 s',
-    '◐ worker_4 summarizer   native    partly done · 0.0 s · Read two files.',
-    'Up, Down choose · Enter opens · Ctrl+X stops · Esc closes',
-  ])
+  golden(t, bare(panel(lines)))
 })
 
 test(

@@ -9,6 +9,9 @@ import { questionText } from '../../../src/faces/question-text.ts'
 import { dark, plain } from '../../../src/faces/chat/theme.ts'
 import { consentOptions } from '../../../src/core/talk/consent.ts'
 import { kitty, legacy, pasted } from './input-seat.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const permission: Question = {
   about: 'permission',
@@ -79,7 +82,7 @@ test('a permission shows who asks, for what, and what a yes covers', async () =>
   ])
 })
 
-test('without room for everything, the answers stay in sight, and the body is read by page', async () => {
+test('without room for everything, the answers stay in sight, and the body is read by page', async (t) => {
   const { lines, press } = await shown(permission, { by: 'claude', rows: 6 })
   const inner = () => [...lines().slice(1), ''].map((line) => line.replace(/^[│╰]─? ?| ?─*[│╯]$/g, '').trimEnd())
   const seen = [inner()]
@@ -87,21 +90,7 @@ test('without room for everything, the answers stay in sight, and the body is re
   seen.push(inner())
   press(pageDown, kitty.down)
   seen.push(inner())
-  const hint = '1–3 or Enter answers · Esc: No'
-  const place = (which: string) => `${which} of 4 · PgUp, PgDn turn the page`
-  const first = '› 1 Yes, once   2 Yes, always   3 No'
-  assert.deepEqual(seen, [
-    ['May I clean the build?', '', first, hint, place('lines 1–2'), ''],
-    ['$ rm -rf build && npm test', '  in /home/ada/demo', first, hint, place('lines 3–4'), ''],
-    [
-      '$ rm -rf build && npm test',
-      '  1 Yes, once › 2 Yes, always   3 No',
-      ' covers: rm below build',
-      hint,
-      place('line 3'),
-      '',
-    ],
-  ])
+  golden(t, seen)
 })
 
 test('a number, or arrows and Enter, answer once', async () => {
@@ -127,7 +116,7 @@ test('a number of an answer that the card does not offer does nothing', async ()
   assert.deepEqual(answers, [['no']])
 })
 
-test('Escape gives the answer that the card names', async () => {
+test('Escape gives the answer that the card names', async (t) => {
   const options = ['a', 'b'].map((id) => ({ id, label: `Take ${id}` }))
   const ask: Omit<Question, 'about'> = { text: 'So?', from: [], options, agent: 'gemini' }
   const kinds = ['permission', 'choice', 'trust', 'login', 'quota', 'silence', 'denied', 'sharing'] as const
@@ -144,19 +133,7 @@ test('Escape gives the answer that the card names', async () => {
     press(legacy.escape)
     seen.push([title.replaceAll(/[╭─╮]/g, '').trim(), hint.replace(/.*(Esc: .*?) *│/, '$1'), answers])
   }
-  assert.deepEqual(seen, [
-    ['gemini asks for permission', 'Esc: do not allow it', [undefined]],
-    ['gemini asks', 'Esc: leave this unanswered', [undefined]],
-    ['Do you trust this?', 'Esc: do not trust it', [undefined]],
-    ['gemini needs a login', 'Esc: do not log in now', [undefined]],
-    ['gemini cannot go on now', 'Esc: leave this unanswered', [undefined]],
-    ['gemini is silent', 'Esc: leave this unanswered', [undefined]],
-    ['gemini was refused permission', 'Esc: leave it undone', [undefined]],
-    ['This would be shared with another vendor', 'Esc: do not share it', [undefined]],
-    ['termaite asks for permission', 'Esc: No', [['no']]],
-    ['gemini is silent', 'Esc: Take b', [['b']]],
-    ['termaite asks for permission', 'Esc: stop here and keep the text', [undefined]],
-  ])
+  golden(t, seen)
 })
 
 test('several options are marked with Space or their numbers', async () => {
@@ -178,22 +155,10 @@ test('several options are marked with Space or their numbers', async () => {
   assert.deepEqual(answers, [['a', 'c']])
 })
 
-test('on a card whose order matters, suggested options are marked and rows move by Alt, Shift or brackets', async () => {
+test('on a card whose order matters, suggested options are marked and rows move by Alt, Shift or brackets', async (t) => {
   const question: Question = { ...choice, multiple: true, ordered: true, marked: ['a', 'c'] }
   const { answers, press, lines } = await shown(question, { by: 'claude' })
-  assert.deepEqual(lines(44), [
-    '╭─ claude asks · consensus · critic ───────╮',
-    '│ Which ones?                              │',
-    '│                                          │',
-    '│ › 1 [x] Take a                           │',
-    '│   2 [ ] Take b                           │',
-    '│   3 [x] Take c                           │',
-    '│                                          │',
-    '│ Space marks · Alt+↑ ↓ or the keys [ and  │',
-    '│ ] move the row · Enter answers · Esc:    │',
-    '│ leave this unanswered                    │',
-    '╰──────────────────────────────────────────╯',
-  ])
+  golden(t, lines(44))
   const rows = () =>
     lines(44)
       .slice(3, 6)
@@ -216,19 +181,19 @@ test('on a card whose order matters, suggested options are marked and rows move 
   assert.deepEqual(answers, [['b', 'c', 'a']])
 })
 
-test("the person's own words are an answer: a letter begins them, a digit continues them", async () => {
+test("the person's own words are an answer: a letter begins them, a digit continues them", async (t) => {
   const { answers, press, lines } = await shown({ ...choice, free: true })
-  assert.equal(lines(40)[6], '│   ✎ or in your own words             │')
+  golden(t, lines(40)[6])
   press('t', 'a', 'k', 'e', ' ', '2')
   assert.equal(lines(40)[6], '│ › ✎ take 2                           │')
   press(legacy.enter)
   assert.deepEqual(answers, [['take 2']])
 })
 
-test('a secret shows how much was typed or pasted, and nothing of it', async () => {
+test('a secret shows how much was typed or pasted, and nothing of it', async (t) => {
   const question: Question = { about: 'login', text: 'The key?', from: [], free: true, secret: true, options: [] }
   const { answers, clock, press, lines } = await shown(question)
-  assert.equal(lines(40)[3], '│ › ✎ what you type is not shown       │')
+  golden(t, lines(40)[3])
   press('s', 'k', pasted('-made-up'))
   assert.equal(lines(40)[3], '│ › ✎ ••••••••••                       │')
   await clock.turn(30)
@@ -242,16 +207,16 @@ test('an empty line answers nothing', async () => {
   assert.deepEqual(answers, [['A']])
 })
 
-test('keys typed while the card opens answer nothing, however long the typing goes on, and the card says so', async () => {
+test('keys typed while the card opens answer nothing, however long the typing goes on, and the card says so', async (t) => {
   const { card, answers, clock, press, lines } = await shown(permission, { fresh: true })
   const hint = () => lines().at(-2)!.slice(2, -2).trim()
-  assert.equal(hint(), 'Keys go to the input until you pause')
+  golden(t, hint())
   for (const key of ['o', 'k', ' ', '1', legacy.enter, legacy.escape]) {
     assert.equal(card.wants(key), false)
     press(key)
     await clock.turn(300)
   }
-  assert.deepEqual([answers, hint()], [[], 'Keys go to the input until you pause'])
+  golden(t, [answers, hint()])
   await clock.turn(100)
   assert.equal(hint(), '1–3 or Enter answers · Esc: No')
   press('1')
@@ -272,10 +237,10 @@ test('a paste answers nothing, not even one with an end mark inside; it is text 
   )
 })
 
-test('letters that the card does not use go to the input, and no Enter or number after them answers, until an arrow key', async () => {
+test('letters that the card does not use go to the input, and no Enter or number after them answers, until an arrow key', async (t) => {
   const { card, answers, lines, press } = await shown(permission)
   for (const key of ['r', 'm', ' ', '1', legacy.enter]) assert.equal(card.wants(key), false)
-  assert.equal(lines(80).at(-2)!.includes('What you type goes to the input · ↑ ↓ to answer here · Esc: '), true)
+  golden(t, lines(80).at(-2)!)
   press('x', '1', legacy.enter)
   assert.deepEqual(answers, [])
   press(legacy.down, legacy.enter)

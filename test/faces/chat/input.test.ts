@@ -3,6 +3,9 @@ import { test } from 'node:test'
 import { setKittyProtocolActive } from '@earendil-works/pi-tui'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { command, kitty, legacy, seat } from './input-seat.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 for (const [protocol, key] of Object.entries({ legacy, kitty })) {
   test(`${protocol} keys: Enter sends, four others begin a line`, (t) => {
@@ -31,12 +34,8 @@ test('a prompt of spaces is neither sent nor lost', () => {
   assert.deepEqual({ sent, text: box.text() }, { sent: [], text: '  ' })
 })
 
-test('an empty input says what can be done, in a frame that is as wide as it is told', () => {
-  assert.deepEqual(seat().lines(50), [
-    '╭────────────────────────────────────────────────╮',
-    '│ Ask anything · / commands · @ files · ! shell… │',
-    '╰────────────────────────────────────────────────╯',
-  ])
+test('an empty input says what can be done, in a frame that is as wide as it is told', (t) => {
+  golden(t, seat().lines(50))
 })
 
 test('the input grows with its text, then scrolls and counts the rows out of sight', () => {

@@ -8,6 +8,9 @@ import { stripAnsi } from '../../../src/base/ansi.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { openLines } from '../../../src/faces/chat/line-chat.ts'
 import { ScriptedDesk } from './scripted-desk.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 20_000 }
 
@@ -68,8 +71,7 @@ test('a secret is visible while it is typed, the question says so, and Up does n
   type('before\r')
   const question: Question = { about: 'login', text: 'The key?', from: [], free: true, secret: true, options: [] }
   desk.turn('t', { type: 'question', ask: 'a', question })
-  const words = 'Answer in your own words\. Enter alone: do not log in now\. What you type is visible here.'
-  assert.match(await asked('visible here.'), new RegExp(`The key\\?\n${words}$`))
+  golden(t, await asked('visible here.'))
   type('sk-made-up\r')
   desk.turn('t', { type: 'answer', ask: 'a', picks: ['(not shown)'] })
   desk.happen({ type: 'said', how: 'note', text: 'all is read' })
@@ -85,23 +87,7 @@ test('a question is printed with everything it is about, and answered by number 
   const { desk, until, asked, type } = sit(t)
   await until('> ')
   desk.turn('t', { type: 'question', ask: 'a', question: edit })
-  assert.equal(
-    await asked('Enter alone: do not allow it.'),
-    [
-      '',
-      'claude asks:',
-      '--- README.md',
-      '+++ README.md',
-      '@@ -1,1 +1,1 @@',
-      '-one',
-      '+two',
-      '$ echo ␛]0;rm -rf ~␇',
-      'Edit README.md?',
-      '  1 Yes',
-      '  2 Always (covers: every edit)',
-      'Answer with a number, or in your own words. Enter alone: do not allow it.',
-    ].join('\n'),
-  )
+  golden(t, await asked('Enter alone: do not allow it.'))
   type('2\r')
   await until('2')
   type('only this line\r')

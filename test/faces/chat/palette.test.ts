@@ -7,6 +7,9 @@ import { Palette } from '../../../src/faces/chat/palette.ts'
 import { findCommands } from '../../../src/faces/chat/command-search.ts'
 import { plain } from '../../../src/faces/chat/theme.ts'
 import { command, kitty, legacy, pasted } from './input-seat.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const commands = [
   command('agents', { help: 'Who can take a turn' }),
@@ -111,9 +114,9 @@ test('a paste picks nothing, not even one with an end mark inside', () => {
   assert.deepEqual([picked, lines(40)[1]], [[], '│ /his                                 │'])
 })
 
-test('arrow keys go round, and the first query can be edited', () => {
+test('arrow keys go round, and the first query can be edited', (t) => {
   const { picked, press, lines } = open('hx')
-  assert.equal(lines()[3], '│   No command matches; Esc closes.                        │')
+  golden(t, lines()[3])
   press(legacy.enter, legacy.backspace, legacy.up, legacy.enter, legacy.down, legacy.enter)
   assert.deepEqual(picked, ['switch', 'help'])
 })

@@ -16,6 +16,9 @@ import { withSides, withoutSides } from '../../../src/faces/chat/border.ts'
 import { safeText } from '../../../src/faces/chat/transcript/safe-text.ts'
 import { PlacedBlock } from '../../../src/faces/chat/transcript/transcript-layout.ts'
 import { Transcript } from '../../../src/faces/chat/transcript/transcript-view.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const never = () => {}
 const look = (theme = plain): RenderContext => ({
@@ -319,7 +322,7 @@ test('command output is shown as Markdown, and a row of its tables stays one row
   )
 })
 
-test('a number keeps its unit, and a wait says until when', () => {
+test('a number keeps its unit, and a wait says until when', (t) => {
   const shown = (block: Partial<Block>, width: number, context = look()) =>
     new BlockRenderer()
       .lines({ key: 1, turn: '', ...block } as Block, undefined, width, context, false)
@@ -333,9 +336,7 @@ test('a number keeps its unit, and a wait says until when', () => {
     '  1.2 s → beta',
   ])
   const until = new Date(2026, 10, 15, 8, 5).getTime()
-  assert.deepEqual(shown({ type: 'waits', agent: 'alpha', until }, 80), [
-    '⏸ waiting for alpha until 2026-11-15 08:05; the request is sent then',
-  ])
+  golden(t, shown({ type: 'waits', agent: 'alpha', until }, 80))
   // The card and the status line name a time of today without its date, and so does the transcript.
   const spent = { kind: 'quota', message: 'daily limit.', retryAt: until } as const
   const today = { ...look(), now: () => until - 60_000 }

@@ -15,6 +15,9 @@ import { mayDo } from '../../../src/hub/hub-roles.ts'
 import { hubTools } from '../../../src/hub/tools/hub-tools.ts'
 import { agentQuestionLines } from '../../../src/cli/task/task-words.ts'
 import { diskOf, hubAt } from '../../hub/seat.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 function routesAt(t: TestContext) {
   const at = hubAt(t)
@@ -90,19 +93,7 @@ test('each wrong request is refused with its status and words, and leaves no tra
     const { status, body: said } = await ask(method, path, body)
     answers.push([status, said.error])
   }
-  assert.deepEqual(answers, [
-    [404, 'there is nothing at /api/nothing'],
-    [405, '/api/tasks accepts GET, POST, not DELETE'],
-    [400, 'prompt must be a string that is not empty, not "".'],
-    [
-      400,
-      'there is no field colour; the fields are id, prompt, workspace, origin, wish, capabilities, priority, needs, attachments, cap.',
-    ],
-    [400, 'the input must be an object, not [1].'],
-    [404, 'There is no task nope.'],
-    [404, 'There is no task nope.'],
-    [404, 'No agent a is registered. Call register_agent first.'],
-  ])
+  golden(t, answers)
   assert.deepEqual([(await hub.state()).seq, await hub.tasks()], [before, []])
 })
 
@@ -216,11 +207,7 @@ test('a question at the hub has the keys of every card, its grants and its sugge
   assert.equal((await ask('POST', '/api/agents/a/ask', trust)).status, 200)
   const shown = ['Do you trust this?', '  2 Yes (covers: this folder)', '  3 No, exit']
   assert.equal((await hub.task(id)).notes.at(-1)!.text, shown.join('\n'))
-  assert.deepEqual(agentQuestionLines((await hub.agent('a')).asks!, 'x'), [
-    'Question: Do you trust this?',
-    ...shown.slice(1),
-    'Answer it: termaite task answer x <number>',
-  ])
+  golden(t, agentQuestionLines((await hub.agent('a')).asks!, 'x'))
   assert.equal((await ask('POST', `/api/tasks/${id}/answer`, { text: '1' })).status, 400)
   await ask('POST', `/api/tasks/${id}/answer`, { text: '3' })
   assert.deepEqual((await hub.agent('a')).answered, { ask: 'q', picks: ['exit'], by: 'user' })
@@ -233,12 +220,7 @@ test('a question at the hub has the keys of every card, its grants and its sugge
     ordered: true,
     marked: ['a2'],
   })
-  assert.deepEqual(agentQuestionLines((await hub.agent('a')).asks!, 'x'), [
-    'Question: Which?',
-    '  1 Agent 1',
-    '  2 Agent 2 (suggested)',
-    'Answer it: termaite task answer x <numbers>, in the order that you want, such as 2 1',
-  ])
+  golden(t, agentQuestionLines((await hub.agent('a')).asks!, 'x'))
   await ask('POST', '/api/agents/a/answer', { text: '2 1' })
   assert.deepEqual((await hub.agent('a')).answered, { ask: 'r', picks: ['a2', 'a1'], by: 'user' })
 })

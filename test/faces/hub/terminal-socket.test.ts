@@ -14,6 +14,9 @@ import { memoryHubLedger } from '../../../src/store/ledgers/sqlite/hub-ledger.ts
 import { until } from '../../until.ts'
 import { scriptedMachineTerminals } from '../scripted-machine-terminals.ts'
 import { servedHub, user } from './hub-house.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 /** Scripted terminals as a machine has them. */
 function machine(t: TestContext) {
@@ -196,11 +199,7 @@ test('a terminal is painted and goes on; its keys are taken, typed and given bac
   await page.shows(3, 'live')
   assert.equal(page.pictures.length, 1)
   page.send({ type: 'keys', channel: 3, text: 'early' })
-  assert.deepEqual(await page.hears('refused'), {
-    type: 'refused',
-    channel: 3,
-    why: 'Nothing was typed: take the keys of this terminal first.',
-  })
+  golden(t, await page.hears('refused'))
   page.send({ type: 'take', channel: 3 })
   assert.deepEqual(await page.hears('holder', ({ yours }) => yours), {
     type: 'holder',

@@ -7,6 +7,9 @@ import { linkPath, longestFrame } from '../../../src/faces/link/link-frames.ts'
 import { TcpProxy } from '../../tcp-proxy.ts'
 import { until } from '../../until.ts'
 import { linkingHub, linkMachine, person, proofOf, scriptedMachine } from './link-rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const hello = (over: object = {}) => ({
   type: 'hello',
@@ -53,59 +56,44 @@ test('a machine whose hello is wrong is told why and let in nowhere', async (t) 
   const hub = await linkingHub(t)
   const key = await hub.keyFor('evil')
   const answers: unknown[] = []
-  const tries: [unknown, string][] = [
-    ['no json', 'The first frame of a machine has to be its hello.'],
-    ['[]', 'The first frame of a machine has to be its hello.'],
-    [hello({ version: 'new' }), 'The hello names no version.'],
-    [
-      hello({ machine: '../desk' }),
-      'The name of a machine has 1 to 63 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit.',
-    ],
-    [
-      hello({ machine: 'a/b' }),
-      'The name of a machine has 1 to 63 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit.',
-    ],
-    [hello({ proof: 'short' }), 'The hello has no proof of the machine.'],
-    [hello({ offers: 'all' }), 'The hello does not say what the machine offers.'],
-    [hello({ works: ['<script>'] }), 'The hello does not say what the machine offers.'],
-    [
-      hello({ version: 0, oldest: 0 }),
-      'termaite 1.0.0 on this machine is too old for the hub, which runs termaite 1.0.0. Update this machine: npm install -g termaite@1.0.0',
-    ],
-    [
-      hello({ version: 9, oldest: 9, termaite: '9.0.0' }),
-      'termaite 9.0.0 on this machine is too new for the hub, which runs termaite 1.0.0. Update the hub first.',
-    ],
+  const tries = [
+    'no json',
+    '[]',
+    hello({ version: 'new' }),
+    hello({ machine: '../desk' }),
+    hello({ machine: 'a/b' }),
+    hello({ proof: 'short' }),
+    hello({ offers: 'all' }),
+    hello({ works: ['<script>'] }),
+    hello({ version: 0, oldest: 0 }),
+    hello({ version: 9, oldest: 9, termaite: '9.0.0' }),
   ]
-  for (const [frame] of tries) {
+  for (const frame of tries) {
     const evil = await raw(t, hub.url, key)
     say(evil, frame)
     await evil.closed
     answers.push(evil.frames)
   }
-  assert.deepEqual(
-    answers,
-    tries.map(([, why]) => [{ type: 'refused', why, retry: false }]),
-  )
+  golden(t, answers)
   assert.equal(hub.links.reach('evil'), undefined)
   // A machine that talks before it is let in is cut.
   const early = await raw(t, hub.url, key)
   say(early, hello())
   say(early, { type: 'item', id: 1, item: 1 })
-  assert.deepEqual(await early.closed, [4400, 'a machine says nothing before it is let in'])
+  golden(t, await early.closed)
 })
 
 test('a machine that answers without a request, or sends no frame, is cut off', async (t) => {
-  const wrong: [unknown, string][] = [
-    ['{', 'a frame came that no answer can have'],
-    [{ type: 'ask', id: 1, method: 'turns.follow', params: {}, by: person }, 'a frame came that no answer can have'],
-    [{ type: 'done', id: 99, result: 1 }, 'an answer came that nobody had asked for'],
-    [{ type: 'item', id: 0, item: 1 }, 'a frame came that no answer can have'],
+  const wrong: unknown[] = [
+    '{',
+    { type: 'ask', id: 1, method: 'turns.follow', params: {}, by: person },
+    { type: 'done', id: 99, result: 1 },
+    { type: 'item', id: 0, item: 1 },
   ]
-  for (const [frame, why] of wrong) {
+  for (const frame of wrong) {
     const { evil, hub } = await evilMachine(t)
     say(evil, frame)
-    assert.deepEqual(await evil.closed, [4400, why])
+    golden(t, await evil.closed)
     await until(() => !hub.links.reach('evil'))
     await hub.close()
   }
@@ -125,7 +113,7 @@ test('a machine that sends more of a stream than its reader took is cut off', as
   say(evil, { type: 'item', id, item: turn })
   assert.equal((await first).done, false)
   for (let sent = 0; sent < 100; sent++) say(evil, { type: 'item', id, item: turn })
-  assert.deepEqual(await evil.closed, [4400, 'more was sent than was asked for'])
+  golden(t, await evil.closed)
 })
 
 test('rows of a machine that lies have the machine’s own name, known fields, and no control characters', async (t) => {
@@ -186,7 +174,7 @@ test('rows of a machine that lies have the machine’s own name, known fields, a
   assert.deepEqual(await painting, { at: 0, text: 'abcd\u001b[31me', cols: 80, rows: 24 })
   const screen = (await opening)!.screen()
   say(evil, { type: 'done', id: (await asked('terminal.screen')).id, result: { rows: 'none' } })
-  await assert.rejects(screen, { message: 'the machine sent an answer that this hub cannot read' })
+  await golden.rejects(t, screen)
   // Words of a refusal are shown without what could harm a terminal.
   const work = hub.work.ask(
     'evil',
@@ -225,44 +213,24 @@ test('a hub that asks for nonsense harms no machine and gets words', async (t) =
     socket.send(JSON.stringify({ type: 'ask', id, method, params, by }))
     return until(() => frames.find((frame) => frame.id === id))
   }
-  assert.deepEqual(await ask(1, '__proto__'), {
-    type: 'failed',
-    id: 1,
-    kind: 'missing',
-    why: 'There is no request "__proto__" here. This version of termaite knows: turns.follow, turns.watch, turn.answer, turn.steer, turn.cancel, terminals.list, terminal.open, terminal.screen, terminal.paint, terminal.history, terminal.output, terminal.exited, terminal.type, terminal.resize, prompts.send, conversations.list, conversations.projects, conversations.page, conversations.follow, work.',
-  })
-  assert.deepEqual(await ask(2, 'terminal.paint', { id: 'crew-1', above: 1e9 }), {
-    type: 'failed',
-    id: 2,
-    kind: 'wrong',
-    why: 'above must be a whole number from 0 to 5000, not 1000000000.',
-  })
-  assert.deepEqual(await ask(3, 'terminal.type', { id: 'crew-1', paste: false, text: 'rm -rf /' }), {
-    type: 'failed',
-    id: 3,
-    kind: 'forbidden',
-    why: 'This machine does not let people elsewhere type into these terminals. Its owner can allow it: start its link with --offer turns,terminals,typing',
-  })
+  golden(t, await ask(1, '__proto__'))
+  golden(t, await ask(2, 'terminal.paint', { id: 'crew-1', above: 1e9 }))
+  golden(t, await ask(3, 'terminal.type', { id: 'crew-1', paste: false, text: 'rm -rf /' }))
   assert.deepEqual(build.typed, [])
   // Many streams at once are refused beyond a limit; the machine goes on.
   for (let id = 100; id < 400; id++)
     socket.send(JSON.stringify({ type: 'ask', id, method: 'terminal.exited', params: { id: 'crew-1' }, by: person }))
-  assert.deepEqual(await until(() => frames.find(({ kind }) => kind === 'busy')), {
-    type: 'failed',
-    id: 356,
-    kind: 'busy',
-    why: 'This machine answers too many requests already.',
-  })
+  golden(t, await until(() => frames.find(({ kind }) => kind === 'busy')))
   socket.send(JSON.stringify({ type: 'ask', id: 100, method: 'turns.follow', params: {}, by: person }))
-  assert.deepEqual(await closed, [4400, 'the number of a request was used twice'])
+  golden(t, await closed)
   const again = await talk(2)
   again.socket.send(JSON.stringify({ type: 'ask', id: 1, method: 'turns.follow', params: [], by: person }))
-  assert.deepEqual(await again.closed, [4400, 'a frame came that no request can have'])
+  golden(t, await again.closed)
   const third = await talk(3)
   third.socket.send(
     JSON.stringify({ type: 'ask', id: 1, method: 'turns.follow', params: {}, by: { name: 'x', role: 'root' } }),
   )
-  assert.deepEqual(await third.closed, [4400, 'a frame came that no request can have'])
+  golden(t, await third.closed)
   assert.ok(link.told.length > 0)
 })
 

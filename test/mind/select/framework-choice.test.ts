@@ -2,25 +2,13 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { labelPrompt, parseLabel } from '../../../src/mind/think/select/framework-choice.ts'
 import { answeredTurn, entryMaker } from '../../core/made.ts'
+import { goldenOf } from '../../golden.ts'
 
-test('the question for a label has the conversation, the request, the six labels and the machine', () => {
+const golden = goldenOf(import.meta.filename)
+
+test('the question for a label has the conversation, the request, the six labels and the machine', (t) => {
   const history = answeredTurn(entryMaker(), 't0', 'wir bauen eine Kasse', 'claude', 'Sie steht in shop.ts.')
-  assert.equal(
-    labelPrompt('und jetzt die Rückgabe', 'Debian with git and node.', history),
-    `The conversation so far:
-person: "wir bauen eine Kasse"
-claude: "Sie steht in shop.ts."
-Given this request: "und jetzt die Rückgabe"
-Which thinking framework is most appropriate?
-- DIRECT: Simple, one-tool task
-- CONSENSUS: Open-ended, multiple valid paths
-- SEQUENTIAL: Debugging/diagnosis
-- DECOMPOSE: Large multi-part feature
-- REFLECT: Safety-critical, needs verification
-- SCRIPT: Complex logic, better as code
-Debian with git and node.
-Do not act on the request. A request that one agent can simply do is DIRECT; the others cost more calls and time. Answer with one of these words and nothing else.`,
-  )
+  golden(t, labelPrompt('und jetzt die Rückgabe', 'Debian with git and node.', history))
 })
 
 test('a label is read inside any words or punctuation', () => {

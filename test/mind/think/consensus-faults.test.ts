@@ -7,25 +7,23 @@ import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
 import { council, office, overheard, roleOf, sitting, tex } from './council.ts'
 import { machines } from './machines.ts'
 import { dies, empty, hangs, json, thinkingRig, notesIn, callBudget, says } from './rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const prompt = 'Convert docx to pdf'
 const acted = { ok: true, text: 'done' }
-const chosen = (by: string) =>
-  `chosen by ${by}: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)`
 
-test('a dead advisor is replaced and does not chair, and the line says who spoke for whom', async () => {
+test('a dead advisor is replaced and does not chair, and the line says who spoke for whom', async (t) => {
   const one = council()
   const rig = sitting({}, { agents: { claude: [one], gemini: [one], codex: [dies()] }, spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
-  assert.deepEqual(notesIn(events), [
-    'advice: lists options (claude), best practice (gemini), what works here (claude for codex), plan B (claude), script draft (gemini)',
-    chosen('claude'),
-  ])
+  golden(t, notesIn(events))
   assert.deepEqual(rig.names(), ['claude', 'gemini', 'codex', 'claude', 'gemini', 'claude', 'claude'])
   assert.deepEqual(result, acted)
 })
 
-test('one advisor without an answer does not hold up the rest', async () => {
+test('one advisor without an answer does not hold up the rest', async (t) => {
   const rig = sitting({ 'dependency scanner': dies('it broke') }, { spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   const [roll, choice] = notesIn(events)
@@ -33,19 +31,19 @@ test('one advisor without an answer does not hold up the rest', async () => {
     roll!,
     /^advice: lists options \(claude\), best practice \(gemini\), plan B \(claude\), script draft \(gemini\); no advice: what works here \(codex: .*it broke/,
   )
-  assert.equal(choice, chosen('claude'))
+  golden(t, choice)
   const chair = rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === 'chair')!
   assert.ok(chair.prompt.includes('\n\nNothing came from the dependency scanner.\n\n'))
   assert.deepEqual(result, acted)
 })
 
-test('one advisor of five is enough for a verdict', async () => {
+test('one advisor of five is enough for a verdict', async (t) => {
   const dead = dies('it broke')
   const over = { enumerator: dead, 'pattern matcher': dead, 'dependency scanner': dead, 'code generator': dead }
   const rig = sitting({}, { agents: { claude: [council(over)] }, spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.match(notesIn(events)[0]!, /^advice: plan B \(claude\); no advice: lists options .*, script draft /)
-  assert.equal(notesIn(events)[1], chosen('claude'))
+  golden(t, notesIn(events)[1])
   assert.deepEqual(result, acted)
 })
 
@@ -66,7 +64,7 @@ test('without any advice the turn is taken directly, with the facts of the machi
   assert.deepEqual([heard, result], [[`${prompt}\n\n${rig.resources.machine.description}`], acted])
 })
 
-test('an advisor that hangs is left a minute after most have advised, and is not asked to chair', async () => {
+test('an advisor that hangs is left a minute after most have advised, and is not asked to chair', async (t) => {
   const one = council()
   const rig = sitting({}, { agents: { claude: [one], gemini: [hangs], codex: [one] }, spec: machines.office })
   const run = rig.run(consensus.agent(rig.resources), { prompt })
@@ -76,10 +74,7 @@ test('an advisor that hangs is left a minute after most have advised, and is not
   assert.deepEqual(rig.running(), ['gemini', 'gemini'])
   await rig.clock.turn(1_000)
   const { events, result } = await run
-  assert.deepEqual(notesIn(events), [
-    'advice: lists options (claude), what works here (codex), plan B (claude); no advice: best practice (gemini: it took too long), script draft (gemini: it took too long)',
-    chosen('codex'),
-  ])
+  golden(t, notesIn(events))
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
 })
 
@@ -115,13 +110,10 @@ test('an answer that cannot be read goes to the chair as words', async () => {
   assert.deepEqual([result, rig.names().length], [acted, 6])
 })
 
-test('a chair whose answer cannot be read is asked once more, then the advice is counted', async () => {
+test('a chair whose answer cannot be read is asked once more, then the advice is counted', async (t) => {
   const rig = sitting({ chair: says('LibreOffice, I think') }, { spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
-  assert.deepEqual(notesIn(events).slice(1), [
-    'the majority decides, because the chair (codex) gave no decision: its answer could not be read (there is no JSON in it)',
-    'chosen by majority: LibreOffice (named by lists options, best practice, plan B); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
-  ])
+  golden(t, notesIn(events).slice(1))
   assert.deepEqual(
     rig.asked.flatMap(({ turns }) => turns.map((turn) => roleOf(turn.prompt))).filter((role) => role === 'chair'),
     ['chair', 'chair'],
@@ -129,16 +121,13 @@ test('a chair whose answer cannot be read is asked once more, then the advice is
   assert.deepEqual(result, acted)
 })
 
-test('a chair that hangs is not waited for without end', async () => {
+test('a chair that hangs is not waited for without end', async (t) => {
   const rig = sitting({ chair: hangs }, { spec: machines.office })
   const run = rig.run(consensus.agent(rig.resources), { prompt })
   await settled()
   await rig.clock.turn(180_000)
   const { events, result } = await run
-  assert.equal(
-    notesIn(events)[1],
-    'the majority decides, because the chair (codex) gave no decision: no answer in 180 s',
-  )
+  golden(t, notesIn(events)[1])
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
 })
 
@@ -163,7 +152,7 @@ test('counted advice: approaches that an advisor saw to fail are left out, and n
   )
 })
 
-test('advice that no chair could weigh reaches the acting agent', async () => {
+test('advice that no chair could weigh reaches the acting agent', async (t) => {
   const words = says('Try LibreOffice.')
   const rig = sitting({
     enumerator: words,
@@ -175,10 +164,8 @@ test('advice that no chair could weigh reaches the acting agent', async () => {
   })
   const heard = overheard(rig)
   const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
-  assert.deepEqual(notesIn(events).slice(2), ["the advisors' answers could not be used; answering directly"])
-  assert.deepEqual(heard, [
-    `${prompt}\n\n${rig.resources.machine.description}\n\nOther agents gave this advice; weigh it, then do the work:\n\n<advice from="enumerator">\nTry LibreOffice.\n</advice>`,
-  ])
+  golden(t, notesIn(events).slice(2))
+  golden(t, heard)
   assert.deepEqual(result, acted)
 })
 

@@ -11,6 +11,9 @@ import { checkField, parseCheck, checkName } from '../../../src/mind/think/goal-
 import { ThinkingTurn } from '../../../src/mind/think/thinking-turn.ts'
 import { drained } from '../../core/made.ts'
 import { dies, factsIn, hangs, json, thinkingRig, person, phasesIn, says } from './rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const work: WorkDone = { task: 'make it', reply: 'It is made.' }
 
@@ -58,11 +61,11 @@ test('a command of many lines is named by its first line: the call has all of th
   assert.deepEqual(result, { passed: true, evidence: '`npm test \\` exited with 0:\n[no output]' })
 })
 
-test('a command that is not there, is killed, does not end or breaks has failed', async () => {
-  const cases: [string, Rigged['commands'], string][] = [
-    ['nope', {}, '`nope` exited with 127:\nsh: nope: not found\n[exit 127]'],
-    ['x', { x: { exit: 'SIGKILL', text: 'k' } }, '`x` exited with SIGKILL:\nk'],
-    ['x', { x: { text: '[ended after 600 s]' } }, '`x` could not be run to its end:\n[ended after 600 s]'],
+test('a command that is not there, is killed, does not end or breaks has failed', async (t) => {
+  const cases: [string, Rigged['commands']][] = [
+    ['nope', {}],
+    ['x', { x: { exit: 'SIGKILL', text: 'k' } }],
+    ['x', { x: { text: '[ended after 600 s]' } }],
     [
       'x',
       {
@@ -70,77 +73,49 @@ test('a command that is not there, is killed, does not end or breaks has failed'
           throw new Error('no shell')
         },
       },
-      '`x` could not be run to its end:\nbash failed: no shell.',
     ],
   ]
-  for (const [command, commands, evidence] of cases) {
+  for (const [command, commands] of cases) {
     const { result } = await seen({ kind: 'command', command }, commands ? { commands } : {})
-    assert.deepEqual(result, { passed: false, evidence })
+    golden(t, result)
   }
 })
 
-test('a check that was not allowed is refused, by a person or a rule, and is no failure', async () => {
+test('a check that was not allowed is refused, by a person or a rule, and is no failure', async (t) => {
   const check: Check = { kind: 'command', command: 'rm x' }
   const ask: Policy = async () => ({ verdict: 'ask', why: 'it runs something' })
   const no: Policy = async () => ({ verdict: 'no', why: 'a rule denies it' })
-  const again = 'Do not try it again in this turn.'
-  const refused = (words: string) => ({
-    passed: false,
-    evidence: `\`rm x\` was not allowed: bash was ${words}`,
-    refused: true,
-  })
-  assert.deepEqual(
-    (await seen(check, { policy: ask }, person(['no']))).result,
-    refused(`refused: the person said no. ${again}`),
-  )
-  assert.deepEqual(
-    (await seen(check, { policy: ask })).result,
-    refused(`refused: it runs something, and nobody was there to say yes. ${again}`),
-  )
-  assert.deepEqual(
-    (await seen(check, { policy: no })).result,
-    refused('not allowed: a rule denies it. Go on without it, or say what you need and why.'),
-  )
+  golden(t, (await seen(check, { policy: ask }, person(['no']))).result)
+  golden(t, (await seen(check, { policy: ask })).result)
+  golden(t, (await seen(check, { policy: no })).result)
   const { result } = await seen(check, { policy: ask, commands: { 'rm x': 0 } }, person(['once']))
   assert.equal(result.passed, true)
 })
 
-test('a file passes by its content; one that is missing or cannot be read has failed', async () => {
+test('a file passes by its content; one that is missing or cannot be read has failed', async (t) => {
   const files = new Map([['a.txt', 'one two']])
-  const results: [Check, CheckResult][] = [
-    [
-      { kind: 'file', path: 'a.txt' },
-      { passed: true, evidence: 'a.txt is there' },
-    ],
-    [
-      { kind: 'file', path: 'a.txt', holds: 'two' },
-      { passed: true, evidence: 'a.txt is there and holds "two"' },
-    ],
-    [
-      { kind: 'file', path: 'a.txt', holds: 'six' },
-      { passed: false, evidence: 'a.txt does not hold "six":\none two' },
-    ],
-    [
-      { kind: 'file', path: 'b.txt' },
-      { passed: false, evidence: 'b.txt does not exist or cannot be read' },
-    ],
+  const results: Check[] = [
+    { kind: 'file', path: 'a.txt' },
+    { kind: 'file', path: 'a.txt', holds: 'two' },
+    { kind: 'file', path: 'a.txt', holds: 'six' },
+    { kind: 'file', path: 'b.txt' },
   ]
-  for (const [check, wanted] of results) assert.deepEqual((await seen(check, { files })).result, wanted)
+  for (const check of results) golden(t, (await seen(check, { files })).result)
   const rig = thinkingRig()
   rig.resources.tools.read = () => Promise.reject(new Error('it is a folder'))
   const { result } = await drained(
     runCheck({ kind: 'file', path: 'b.txt' }, work, new ThinkingTurn('script', rig.turn(), rig.resources)),
   )
-  assert.deepEqual(result, { passed: false, evidence: 'b.txt does not exist or cannot be read' })
+  golden(t, result)
 })
 
-test('a cancel ends the command of a check', async () => {
+test('a cancel ends the command of a check', async (t) => {
   const cancel = new AbortController()
   const check = seen({ kind: 'command', command: 'sleep' }, { commands: { sleep: 'hang' } }, { signal: cancel.signal })
   await settled()
   cancel.abort()
   const { result, course } = await check
-  assert.deepEqual(result, { passed: false, evidence: '`sleep` could not be run to its end:\n[cancelled]' })
+  golden(t, result)
   assert.deepEqual(course.over, { ok: false, failure: { kind: 'aborted', message: 'cancelled' } })
 })
 
@@ -153,7 +128,7 @@ test('long evidence keeps its beginning and its end', async () => {
 
 const question: Check = { kind: 'judge', question: 'Is it made?' }
 
-test('the judge is another agent than the one that acted, sees the work and must quote it', async () => {
+test('the judge is another agent than the one that acted, sees the work and must quote it', async (t) => {
   const agents = { claude: [says('It is made.')], gemini: [json({ passed: true, quote: '+made:  yes', why: 'it is' })] }
   const rig = thinkingRig({ agents })
   const course = new ThinkingTurn('reflect', rig.turn(), rig.resources)
@@ -162,74 +137,32 @@ test('the judge is another agent than the one that acted, sees the work and must
   const { result } = await drained(runCheck(question, done, course))
   assert.deepEqual(result, { passed: true, evidence: 'gemini saw it: +made:  yes' })
   const [asked] = rig.told('gemini')
-  assert.equal(
-    asked!.split('\n\nAnswer with one JSON')[0],
-    [
-      'You judge whether a piece of work was done. Look at the evidence, and at the files if that is not enough; change nothing. What the reply claims proves nothing by itself.',
-      '<task>\nmake it <\\/task>\n</task>',
-      rig.resources.machine.description,
-      '<reply from="claude">\nIt is made.\n</reply>',
-      '<changes>\n@@\n+made: yes\n\n</changes>',
-      '<question>\nIs it made?\n</question>',
-      'Give "quote": the exact words, copied from the evidence or from a file (then "file" is its path from the working folder), that show it. Without such words it has not passed.',
-    ].join('\n\n'),
-  )
+  golden(t, asked!.split('\n\nAnswer with one JSON')[0])
 })
 
-test('a quote counts where it stands: in the reply, in the changes or in a file, whatever its blanks', async () => {
+test('a quote counts where it stands: in the reply, in the changes or in a file, whatever its blanks', async (t) => {
   const files = new Map([['out.txt', 'all\n  good here']])
-  const verdicts: [unknown, CheckResult][] = [
-    [
-      { passed: true, quote: 'is made', why: '' },
-      { passed: true, evidence: 'claude saw it: is made' },
-    ],
-    [
-      { passed: 'true', quote: 'is   made' },
-      { passed: true, evidence: 'claude saw it: is   made' },
-    ],
-    [
-      { passed: true, quote: 'all good', file: 'out.txt' },
-      { passed: true, evidence: 'claude saw it in out.txt: all good' },
-    ],
-    [
-      { passed: true, quote: 'is made', file: 'no.txt' },
-      { passed: true, evidence: 'claude saw it: is made' },
-    ],
-    [
-      { passed: true, quote: 'it works', file: 'out.txt' },
-      { passed: false, evidence: 'claude judged that it is done, but its quote is not found in out.txt: it works' },
-    ],
-    [
-      { passed: true, quote: 'it works', file: '' },
-      {
-        passed: false,
-        evidence: 'claude judged that it is done, but its quote is not found in what was done: it works',
-      },
-    ],
-    [
-      { passed: true, quote: ' . ' },
-      { passed: false, evidence: 'claude judged that it is done, but quoted nothing' },
-    ],
-    [{ passed: true }, { passed: false, evidence: 'claude judged that it is done, but quoted nothing' }],
-    [
-      { passed: false, quote: 'is made', why: 'it is not' },
-      { passed: false, evidence: 'claude judged that it is not done: it is not' },
-    ],
-    [{ passed: false }, { passed: false, evidence: 'claude judged that it is not done: it did not say why' }],
+  const verdicts: unknown[] = [
+    { passed: true, quote: 'is made', why: '' },
+    { passed: 'true', quote: 'is   made' },
+    { passed: true, quote: 'all good', file: 'out.txt' },
+    { passed: true, quote: 'is made', file: 'no.txt' },
+    { passed: true, quote: 'it works', file: 'out.txt' },
+    { passed: true, quote: 'it works', file: '' },
+    { passed: true, quote: ' . ' },
+    { passed: true },
+    { passed: false, quote: 'is made', why: 'it is not' },
+    { passed: false },
   ]
-  for (const [answer, wanted] of verdicts)
-    assert.deepEqual((await seen(question, { agents: { claude: [json(answer)] }, files })).result, wanted)
+  for (const answer of verdicts) golden(t, (await seen(question, { agents: { claude: [json(answer)] }, files })).result)
 })
 
-test('termaite’s own words about a missing reply are no evidence', async () => {
+test('termaite’s own words about a missing reply are no evidence', async (t) => {
   const quote = 'look at the files themselves'
   const agents = { claude: [json({ passed: true, quote })] }
   const { result, rig } = await seen(question, { agents }, {}, { task: 'make it', reply: '' })
-  assert.deepEqual(result, {
-    passed: false,
-    evidence: `claude judged that it is done, but its quote is not found in what was done: ${quote}`,
-  })
-  assert.ok(rig.told('claude')[0]!.includes(`\n\nThere is no reply about what was done: ${quote}.\n\n<question>`))
+  golden(t, result)
+  golden(t, rig.told('claude')[0]!)
 })
 
 test('words are found whatever their blanks and the marks of a patch; a mark alone shows nothing', () => {
@@ -253,11 +186,11 @@ test('a letter or two stand everywhere and show nothing, unless they are all tha
   )
 })
 
-test('a judge that dies is replaced; one that rambles, all dead ones and a silent one are failures', async () => {
+test('a judge that dies is replaced; one that rambles, all dead ones and a silent one are failures', async (t) => {
   const replaced = await seen(question, { agents: { a: [dies()], b: [json({ passed: true, quote: 'made' })] } })
   assert.deepEqual(replaced.result, { passed: true, evidence: 'b saw it: made' })
   const rambles = await seen(question, { agents: { a: [says('Looks fine!')] } })
-  assert.deepEqual(rambles.result, { passed: false, evidence: 'no judge answered: there is no JSON in it' })
+  golden(t, rambles.result)
   assert.equal(rambles.course.calls, 2)
   const dead = await seen(question, { agents: { a: [dies('gone')], b: [dies('gone too')] } })
   assert.equal(dead.result.passed, false)

@@ -6,6 +6,9 @@ import assert from 'node:assert/strict'
 import { reflect } from '../../../src/mind/think/reflect/reflect.ts'
 import { cancelled } from './cancel.ts'
 import { dies, empty, hangs, json, thinkingRig, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const injection = {
   severity: 'must',
@@ -40,36 +43,10 @@ function rig(o: Partial<Rigged> & { replies?: string[]; reviews?: Script[] }) {
   return { ...made, think: (over?: Partial<Turn>) => made.run(reflect.agent(made.resources), over) }
 }
 
-const note = (text: string) => ({ type: 'note', text, by: 'termaite' })
-const reply = (text: string, by = 'claude') => ({ type: 'reply', text, by })
-const verdict = (calls: number, passed?: boolean, by = 'claude') => ({
-  type: 'verdict',
-  framework: 'reflect',
-  why: '',
-  ...(passed === undefined ? {} : { passed }),
-  calls,
-  ms: 0,
-  by,
-})
-const ran = (call: string, command: string, exit = 0, text = '[no output]') => [
-  { type: 'call', call, tool: 'bash', input: { command, timeout_seconds: 600 }, by: 'termaite' },
-  { type: 'result', call, ok: true, text, data: { exit }, by: 'termaite' },
-]
-const nothing = note('gemini looked for bugs, edge cases and security problems: nothing found')
-const withFlaw =
-  'gemini looked for bugs, edge cases and security problems: 1 finding: must: db.ts:4 the id goes into the SQL as it is'
-
-test('the agent that acted mends the findings of another one, and build and tests decide', async () => {
+test('the agent that acted mends the findings of another one, and build and tests decide', async (t) => {
   const { think, told, resources } = rig({ replies: ['made', 'mended'], reviews: [review(injection, taste)] })
   const { facts, events, result } = await think()
-  assert.deepEqual(facts, [
-    reply('made'),
-    note(`${withFlaw.replace('1 finding', '2 findings')}; could: db.ts:9 a shorter name`),
-    reply('mended'),
-    ...ran('c1', 'npm run build'),
-    ...ran('c2', 'npm test'),
-    verdict(1, true),
-  ])
+  golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'mended' })
   assert.deepEqual(phasesIn(events), [
     'doing the work',
@@ -97,28 +74,21 @@ test('the agent that acted mends the findings of another one, and build and test
   assert.deepEqual(reflect.asks(resources), [{ role: 'critic', agent: 'gemini' }])
 })
 
-test('a review without findings is reported, and nothing is mended', async () => {
+test('a review without findings is reported, and nothing is mended', async (t) => {
   const { think } = rig({})
   const { facts, result } = await think()
-  assert.deepEqual(facts, [
-    reply('made'),
-    nothing,
-    ...ran('c1', 'npm run build'),
-    ...ran('c2', 'npm test'),
-    verdict(1, true),
-  ])
+  golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'made' })
 })
 
-test('a matter of taste is reported, and nothing is mended for it', async () => {
+test('a matter of taste is reported, and nothing is mended for it', async (t) => {
   const { think } = rig({ reviews: [review(taste)] })
   const { facts } = await think()
   const [made, told, next] = facts
-  const line = 'gemini looked for bugs, edge cases and security problems: 1 finding: could: db.ts:9 a shorter name'
-  assert.deepEqual([made, told, next], [reply('made'), note(line), ran('c1', 'npm run build')[0]])
+  golden(t, [made, told, next])
 })
 
-test('the agent that acted is its own critic only when no other is available, and a note says so', async () => {
+test('the agent that acted is its own critic only when no other is available, and a note says so', async (t) => {
   const files = new Map(tested)
   const alone = thinkingRig({
     agents: { claude: [...writes(files, 'made'), review()] },
@@ -126,37 +96,25 @@ test('the agent that acted is its own critic only when no other is available, an
     files,
   })
   const { events } = await alone.run(reflect.agent(alone.resources))
-  assert.deepEqual(notesIn(events), [
-    'claude itself (no other agent is available) looked for bugs, edge cases and security problems: nothing found',
-  ])
-  assert.ok(alone.told('claude')[1]!.includes('What changed is not recorded: find it in the files.'))
+  golden(t, notesIn(events))
+  golden(t, alone.told('claude')[1]!)
   assert.deepEqual(reflect.asks(alone.resources), [{ role: 'critic', agent: 'claude' }])
   const set = { readers: ['claude', 'gemini'], assigned: { critic: 'claude' } }
   assert.deepEqual(reflect.asks(set), [{ role: 'critic', agent: 'claude' }])
 })
 
-test('tests that fail are mended once, and hold then', async () => {
+test('tests that fail are mended once, and hold then', async (t) => {
   const { think, told } = rig({
     replies: ['made', 'mended'],
     commands: { 'npm run build': 0, 'npm test': [{ exit: 1, text: '1 failing' }, 0] },
   })
   const { facts, result } = await think()
-  assert.deepEqual(facts, [
-    reply('made'),
-    nothing,
-    ...ran('c1', 'npm run build'),
-    ...ran('c2', 'npm test', 1, '1 failing'),
-    note('the check failed: `npm test` exited with 1; fixing it once more'),
-    reply('mended'),
-    ...ran('c3', 'npm run build'),
-    ...ran('c4', 'npm test'),
-    verdict(1, true),
-  ])
+  golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'mended' })
   assert.ok(told('claude')[1]!.includes('<check>\n`npm test` exited with 1:\n1 failing\n</check>'))
 })
 
-test('work that fails twice is reverted if the person says so, and reported as failed', async () => {
+test('work that fails twice is reverted if the person says so, and reported as failed', async (t) => {
   const { think, files } = rig({
     replies: ['made', 'mended', 'mended again'],
     reviews: [review(injection)],
@@ -164,31 +122,8 @@ test('work that fails twice is reverted if the person says so, and reported as f
   })
   const { ask, asked } = person(['back'])
   const { facts, result } = await think({ ask })
-  const text = [
-    'Not achieved: the task',
-    '',
-    'What was tried:',
-    '- the work: `npm run build` exited with 2:\n  TS2304',
-    '- the work after another fix: `npm run build` exited with 2:\n  TS2304',
-    '',
-    'What is known:',
-    '- gemini found in db.ts:4: the id goes into the SQL as it is',
-  ].join('\n')
-  assert.deepEqual(facts, [
-    reply('made'),
-    note(withFlaw),
-    reply('mended'),
-    ...ran('c1', 'npm run build', 2, 'TS2304'),
-    note('the check failed: `npm run build` exited with 2; fixing it once more'),
-    reply('mended again'),
-    ...ran('c2', 'npm run build', 2, 'TS2304'),
-    note('the check failed 2 times; nothing is left to try'),
-    note('the changes of the work were reverted'),
-    reply(text, 'termaite'),
-    verdict(1, false),
-  ])
-  const message = 'not achieved after 2 ways of trying; see above what was tried'
-  assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
+  golden(t, facts)
+  golden(t, result)
   assert.deepEqual(
     asked.map(({ text }) => text),
     ['the work failed. Revert the 1 file it changed?'],
@@ -196,33 +131,29 @@ test('work that fails twice is reverted if the person says so, and reported as f
   assert.deepEqual(files, tested)
 })
 
-test('without tests another agent judges, and is told the findings', async () => {
+test('without tests another agent judges, and is told the findings', async (t) => {
   const { think, told } = rig({
     files: new Map(),
     replies: ['made', 'bound it'],
     reviews: [review(injection), json({ passed: true, quote: 'bound it', why: 'seen' })],
   })
   const { facts } = await think()
-  assert.deepEqual(facts, [reply('made'), note(withFlaw), reply('bound it'), verdict(2, true)])
-  assert.ok(told('gemini')[1]!.includes('Does it do all that the task asks?'))
+  golden(t, facts)
+  golden(t, told('gemini')[1]!)
   assert.ok(told('gemini')[1]!.includes('the id goes into the SQL as it is'))
 })
 
-test('when no file was changed, the reply is the work, and no tests are run', async () => {
+test('when no file was changed, the reply is the work, and no tests are run', async (t) => {
   const { think, told } = rig({
     actor: [says('CREATE TABLE')],
     agents: { claude: [review(), json({ passed: true, quote: 'CREATE TABLE', why: 'seen' })] },
   })
   const { facts } = await think()
-  assert.deepEqual(facts, [
-    reply('CREATE TABLE', 'actor'),
-    note('claude looked for bugs, edge cases and security problems: nothing found'),
-    verdict(2, true, 'actor'),
-  ])
-  assert.ok(told('claude')[0]!.includes('No file was changed: the reply is the work.'))
+  golden(t, facts)
+  golden(t, told('claude')[0]!)
 })
 
-test('tests that are not allowed, or that this machine cannot run, leave the decision to a judge', async () => {
+test('tests that are not allowed, or that this machine cannot run, leave the decision to a judge', async (t) => {
   const files = new Map([...tested, ['Cargo.toml', '[package]']])
   const { think } = rig({
     files,
@@ -238,36 +169,27 @@ test('tests that are not allowed, or that this machine cannot run, leave the dec
         : { verdict: 'yes', why: '' },
   })
   const { events, result } = await think()
-  assert.deepEqual(notesIn(events), [
-    'gemini looked for bugs, edge cases and security problems: nothing found',
-    'the work cannot be checked with cargo: not installed',
-    'this check was not run: `npm test` was not allowed: bash was not allowed: a rule denies it. Go on without it, or say what you need and why.',
-    'the check failed: gemini judged that it is not done: half of it; fixing it once more',
-  ])
+  golden(t, notesIn(events))
   assert.deepEqual(result, { ok: true, text: 'mended' })
 })
 
-test('a review that cannot be read is asked for again, then handed on as words', async () => {
+test('a review that cannot be read is asked for again, then handed on as words', async (t) => {
   const { think, told } = rig({
     replies: ['made', 'mended'],
     reviews: [json({ findings: [{ severity: 'fatal' }] }), says('Bind the id.')],
   })
   const { facts } = await think()
-  assert.deepEqual(facts.slice(0, 3), [
-    reply('made'),
-    note('gemini wrote a free-form review, which is passed on'),
-    reply('mended'),
-  ])
+  golden(t, facts.slice(0, 3))
   assert.equal(told('gemini').length, 2)
   assert.ok(told('claude')[1]!.includes('<review from="gemini">\nBind the id.\n</review>'))
 })
 
-test('a dead critic is replaced; where no agent can review, a note says so, and the tests decide', async () => {
+test('a dead critic is replaced; where no agent can review, a note says so, and the tests decide', async (t) => {
   const files = new Map(tested)
   const commands = { 'npm run build': 0, 'npm test': 0 }
   const actor = writes(files, 'made')
   const one = rig({ files, commands, actor, rewind: false, agents: { claude: [dies()], gemini: [review()] } })
-  assert.deepEqual(notesIn((await one.think()).events), [nothing.text])
+  golden(t, notesIn((await one.think()).events))
   const none = rig({ files, commands, actor, rewind: false, agents: { claude: [dies()], gemini: [dies()] } })
   const { events, result } = await none.think()
   assert.deepEqual(
@@ -333,7 +255,7 @@ test('a cancel ends everybody, whatever is under way', async () => {
   }
 })
 
-test('a cancel while leave for the tests is asked for is a cancel and no refusal', async () => {
+test('a cancel while leave for the tests is asked for is a cancel and no refusal', async (t) => {
   const { think } = rig({ policy: async () => ({ verdict: 'ask', why: 'it runs something' }) })
   const cancel = new AbortController()
   const ask = async () => {
@@ -341,6 +263,6 @@ test('a cancel while leave for the tests is asked for is a cancel and no refusal
     return undefined
   }
   const { events, result } = await think({ signal: cancel.signal, ask })
-  assert.deepEqual(notesIn(events), [nothing.text])
+  golden(t, notesIn(events))
   assert.equal(result.ok || result.failure.kind, 'aborted')
 })

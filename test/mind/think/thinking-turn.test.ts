@@ -15,6 +15,9 @@ import { assign } from '../../../src/mind/think/resources.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
 import { dies, empty, hangs, json, thinkingRig, notesIn, callBudget, says } from './rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Think = (course: ThinkingTurn) => AsyncGenerator<Event, Outcome>
 
@@ -79,7 +82,7 @@ test('a silence that lasts too long is a failure, and ends who was silent', asyn
   assert.deepEqual([rig.names(), rig.running(), rig.clock.asleep], [['claude'], [], 0])
 })
 
-test('an answer that cannot be read is sent back once, to the agent that gave it', async () => {
+test('an answer that cannot be read is sent back once, to the agent that gave it', async (t) => {
   const rig = thinkingRig({
     agents: { claude: [dies()], gemini: [says('I think <answer> it is Ada.'), json({ name: 'Ada' })] },
   })
@@ -91,22 +94,13 @@ test('an answer that cannot be read is sent back once, to the agent that gave it
     words: 'I thought about it.\n\n```json\n{"name":"Ada"}\n```',
   })
   assert.deepEqual(rig.names(), ['claude', 'gemini', 'gemini'])
-  const [first, second] = rig.told('gemini')
-  assert.equal(
-    second,
-    `${first}\n\nYou were asked this before, and your answer could not be read: there is no JSON in it\n<answer>\nI think <answer> it is Ada.\n</answer>`,
-  )
+  golden(t, rig.told('gemini')[1])
   assert.equal((facts.at(-1) as { calls: number }).calls, 2)
 })
 
-test('an answer that is wrong twice is taken as words, and so is one that no agent could mend', async () => {
+test('an answer that is wrong twice is taken as words, and so is one that no agent could mend', async (t) => {
   const twice = thinkingRig({ agents: { claude: [says('Ada'), says('Ada!')] } })
-  assert.deepEqual((await heard(twice, (course) => course.askFor(critic, 'who?', name))).got, {
-    ok: false,
-    why: 'there is no JSON in it',
-    by: 'claude',
-    words: 'Ada!',
-  })
+  golden(t, (await heard(twice, (course) => course.askFor(critic, 'who?', name))).got)
   const dead = thinkingRig({ agents: { claude: [says('Ada'), dies('gone')] } })
   const { got } = await heard(dead, (course) => course.askFor(critic, 'who?', name))
   assert.deepEqual([got!.ok, got!.words], [false, 'Ada'])
@@ -223,7 +217,7 @@ test('every role has an agent: who was set, else one after another', () => {
   ])
 })
 
-test('an agent that only promised to read is watched: files that changed while it was asked are named once', async () => {
+test('an agent that only promised to read is watched: files that changed while it was asked are named once', async (t) => {
   const files = new Map([['kept.txt', 'as it was']])
   const writes = (): readonly ScriptStep[] => (files.set('made.txt', 'by gemini'), [{ say: 'advice' }])
   const acts = (): readonly ScriptStep[] => (files.set('done.txt', 'by the actor'), [{ say: 'done' }])
@@ -235,9 +229,7 @@ test('an agent that only promised to read is watched: files that changed while i
   })
   const course = new ThinkingTurn('consensus', rig.turn(), { ...rig.resources, promisedReaders: ['gemini'] })
   const asks = async (agent: string) => notesIn((await drained(course.ask({ role: 'judge', agent }, 'well?'))).events)
-  const words =
-    'gemini only promised to read, but these files changed while it was asked: made.txt; /diff shows the changes, /undo reverts them'
-  assert.deepEqual([await asks('gemini'), await asks('claude')], [[words], []])
+  golden(t, [await asks('gemini'), await asks('claude')])
   await drained(course.act('do it'))
   assert.deepEqual(await asks('gemini'), [])
 })

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { elicit } from '../../../src/tools/mcp/elicitation.ts'
 import { answering } from './rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const signal = new AbortController().signal
 const browse = async () => {}
@@ -65,14 +68,14 @@ test('several are marked as the server suggests; none leaves the field out, and 
   assert.deepEqual((await answered({ many }, [], undefined)).result, { action: 'decline' })
 })
 
-test('a wrong number is asked for again; an optional field can be left out', async () => {
+test('a wrong number is asked for again; an optional field can be left out', async (t) => {
   const { result, questions } = await answered(
     { age: { type: 'integer' }, note: { type: 'string' } },
     ['age'],
     ...[['old'], ['3.5'], ['3'], ['termaite:skip']],
   )
   assert.deepEqual(result, { action: 'accept', content: { age: 3 } })
-  assert.equal(questions[1]!.text, 'The MCP server s asks: Well?\nage\nThat is not a valid integer.')
+  golden(t, questions[1]!.text)
 })
 
 test('a no declines, and so does a missing person; a cancelled call cancels', async () => {
@@ -105,7 +108,7 @@ test('a form that is too long, or a page that is none of the web, is declined wi
   }
 })
 
-test('the words of a server on a card have no control sequences', async () => {
+test('the words of a server on a card have no control sequences', async (t) => {
   const { questions, ask } = answering(['done'])
   const params = {
     mode: 'url' as const,
@@ -115,10 +118,10 @@ test('the words of a server on a card have no control sequences', async () => {
   }
   const whilePaused = <T>(work: () => Promise<T>) => work()
   await elicit('s', params, { ask, signal, whilePaused, browse })
-  assert.equal(questions[0]!.text, 'The MCP server s asks you to open a page of a.b: Pay')
+  golden(t, questions[0]!.text)
 })
 
-test('a page is shown whole, and opened only after a yes', async () => {
+test('a page is shown whole, and opened only after a yes', async (t) => {
   const { questions, ask } = answering(['open'], ['done'], ['no'], undefined, ['open'], ['done'])
   const params = { mode: 'url' as const, message: 'Pay first', url: 'https://pay.example/1', elicitationId: 'e' }
   const whilePaused = <T>(work: () => Promise<T>) => work()
@@ -135,8 +138,5 @@ test('a page is shown whole, and opened only after a yes', async () => {
   }
   const late = await elicit('s', params, { ask, signal, whilePaused, browse: failing })
   assert.equal(late.action, 'accept')
-  assert.equal(
-    questions[5]!.text,
-    'The page could not be opened in a browser: there is no browser. Open it yourself, if you want to go on.',
-  )
+  golden(t, questions[5]!.text)
 })

@@ -3,6 +3,9 @@ import { test } from 'node:test'
 import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
 import { answering, ready, use } from './rig.ts'
 import { Web } from './web.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test('a newer server over HTTP is asked to describe itself, and needs no session', async (t) => {
   const web = await new Web('modern').open(t)
@@ -47,10 +50,7 @@ test('a login is waited for; no client is registered before a person wants it; t
   const open = await ready(t, [web.config()], { secrets, browse })
   assert.equal(open.status().servers[0]!.state, 'login')
   assert.deepEqual(web.notes, [])
-  assert.equal(
-    await use(open, 'mcp__web__echo'),
-    '! the MCP server web requires a login. Tell the person to type /mcp login web, and go on without it.',
-  )
+  golden(t, await use(open, 'mcp__web__echo'))
 
   assert.equal((await open.login('web', browse, t.signal)).state, 'ready')
   assert.deepEqual(shown, ['/authorize'])
@@ -92,14 +92,13 @@ test('a login that is lost during a call is asked for; a no is told to the model
   web.tokens.clear()
   const { questions, ask } = answering(['open'], ['no'])
   assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }, { ask }), 'hi')
-  assert.deepEqual(
+  golden(
+    t,
     questions.map(({ about, text }) => [about, text]),
-    [['login', 'The MCP server web requires you to log in first.']],
   )
 
   web.tokens.clear()
-  const wanted = '! the MCP server web requires a login. Tell the person to type /mcp login web, and go on without it.'
-  assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }, { ask }), wanted)
+  golden(t, await use(open, 'mcp__web__echo', { text: 'hi' }, { ask }))
   await open.settled(t.signal)
   assert.equal(open.status().servers[0]!.state, 'login')
   assert.equal(questions.length, 2)

@@ -5,6 +5,9 @@ import { mcpPromptsText, mcpResourcesText, promptCommand } from '../../../src/to
 import { mostItems } from '../../../src/tools/mcp/server-catalog.ts'
 import { until } from '../../until.ts'
 import { callOf, opened, ready, scripted, use } from './rig.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const most = 256 * 1024
 const person = () => callOf()
@@ -34,27 +37,19 @@ test('a server that cannot be asked says why, and what to do', async (t) => {
   ])
   const words = async (server: string) =>
     (await open.read(server, 'a://b', most, person()).catch((error: Error) => error.message)) as string
-  assert.match(
-    await words('dead'),
-    /^the MCP server dead is not running \(no database; it ended with 1\)\. It is started again in 1 s; \/mcp shows its output$/,
-  )
+  golden(t, await words('dead'))
   assert.match(
     await words('gone'),
     /^the MCP server gone does not run \(.*\)\. \/mcp shows its output, and \/mcp refresh starts it again$/,
   )
   assert.equal(await words('plain'), 'it has no resources')
-  assert.equal(await words('plane'), 'there is no MCP server plane; did you mean plain?')
+  golden(t, await words('plane'))
 })
 
 test('resources that can be named after an @ are listed with their help; a template is filled in with suggestions of the server', async (t) => {
   const open = await ready(t, [scripted('s', { data: 'usual' }), scripted('bare')])
   const { signal } = t
-  assert.deepEqual(await open.mentions('', signal), [
-    { mention: 's:notes://today', help: 'today: What is to be done.' },
-    { mention: 's:art://dot', help: 'A dot' },
-    { mention: 's:paper://one', help: 'paper' },
-    { mention: 's:day://{month}/{day}', help: 'day: The notes of a day.', open: 's:day://' },
-  ])
+  golden(t, await open.mentions('', signal))
   const suggested = async (typed: string) => (await open.mentions(typed, signal)).slice(0, -4)
   const help = 'The notes of a day.'
   assert.deepEqual(await suggested('s:day://m'), [
@@ -96,13 +91,9 @@ test('a model lists and reads resources by a tool of the server, which is descri
     [tool.risk, tool.effect!({}, '/'), tool.effect!({ uri: 'a' }, '/').does],
     ['run', { does: 'nothing' }, 'unknown'],
   )
-  assert.equal(
-    await use(open, ours),
-    '- notes://today: today. What is to be done.\n- art://dot: A dot\n- paper://one: paper\n' +
-      '- day://{month}/{day} (fill in the parts in braces): day. The notes of a day.',
-  )
+  golden(t, await use(open, ours))
   assert.equal(await use(open, ours, { find: 'PAPER' }), '- paper://one: paper')
-  assert.equal(await use(open, ours, { find: 'x1' }), 'None of its 4 resources contains "x1".')
+  golden(t, await use(open, ours, { find: 'x1' }))
   assert.equal(await use(open, ours, { uri: 'notes://today' }), 'Buy milk.')
   const dot = (await use(open, ours, { uri: 'art://dot' })) as { text: string; files: { media: string }[] }
   assert.deepEqual([dot.text, dot.files.map(({ media }) => media)], ['1 picture is attached.', ['image/png']])

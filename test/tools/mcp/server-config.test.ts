@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readServers } from '../../../src/tools/mcp/server-config.ts'
 import { tempFolder } from '../../store/temp.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const reading = (root: string, part: Partial<ReadServers> = {}) =>
   readServers({ root, home: '/home/me', env: { TOKEN: 't0ken', EMPTY: '' }, trusted: true, ...part })
@@ -100,20 +103,7 @@ test('each fault of a server’s configuration is explained, and the other serve
     servers.map(({ name, shown }) => ({ name, shown })),
     [{ name: 'l', shown: 'run ${NOWHERE}' }],
   )
-  assert.deepEqual(warnings, [
-    'MCP server a (settings): it must be a map with a command or a url.',
-    'MCP server b (settings): it needs a command (a program to start) or a url.',
-    'MCP server c (settings): args must be a list of texts.',
-    'MCP server d (settings): env must be a map of names to texts.',
-    'MCP server e (settings): timeout_seconds must be a number above 0.',
-    'MCP server f (settings): url must begin with http:// or https://, not ftp://x.',
-    'MCP server g (settings): with a url, type must be http or sse.',
-    'MCP server h (settings): with a command, type must be stdio.',
-    'MCP server i (settings): cwd must be a folder.',
-    'MCP server j (settings): oauth has no key; it takes clientId, clientSecret, clientMetadataUrl and scope.',
-    'MCP server k (settings): url must be text.',
-    'MCP server l (settings): the variable NOWHERE is not set.',
-  ])
+  golden(t, warnings)
 })
 
 test("a project's server does not take the name of one of the person's own, nor of an earlier file's", async (t) => {
@@ -128,23 +118,14 @@ test("a project's server does not take the name of one of the person's own, nor 
       ['two', 'first'],
     ],
   )
-  assert.deepEqual(warnings, [
-    'MCP server github (termaite.mcp.yaml) is not used: settings has one of that name.',
-    'MCP server two (.mcp.json) is not used: termaite.mcp.yaml has one of that name.',
-  ])
+  golden(t, warnings)
 })
 
 test('without trust no file of the folder is used or parsed, and a note says so', async (t) => {
   const root = tempFolder(t)
   writeFileSync(join(root, 'termaite.mcp.yaml'), '{ broken')
   writeFileSync(join(root, '.mcp.json'), '{ "mcpServers": { "x": { "command": "x" } } }')
-  assert.deepEqual(await reading(root, { trusted: false }), {
-    servers: [],
-    warnings: [
-      'termaite.mcp.yaml is not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
-      '.mcp.json is not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
-    ],
-  })
+  golden(t, await reading(root, { trusted: false }))
 })
 
 test('a file that cannot be parsed, or is no map, is named', async (t) => {
@@ -152,12 +133,5 @@ test('a file that cannot be parsed, or is no map, is named', async (t) => {
   writeFileSync(join(root, 'termaite.mcp.yaml'), '- a list')
   writeFileSync(join(root, 'terminus.mcp.yaml'), '')
   writeFileSync(join(root, '.mcp.json'), '{\n "mcpServers": {\n "x" }')
-  assert.deepEqual(await reading(root, { settings: [] }), {
-    servers: [],
-    warnings: [
-      'settings: its MCP servers must be a map of names to servers.',
-      'termaite.mcp.yaml could not be read: it must be a map.',
-      '.mcp.json could not be read: ColonExpected in line 3.',
-    ],
-  })
+  golden(t, await reading(root, { settings: [] }))
 })

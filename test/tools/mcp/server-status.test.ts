@@ -2,6 +2,9 @@ import type { ServerStatus } from '../../../src/tools/mcp/server-status.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mcpText, mcpToolsText } from '../../../src/tools/mcp/server-status.ts'
+import { goldenOf } from '../../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const server = (part: Partial<ServerStatus>): ServerStatus => ({
   ...{ name: 'one', from: '.mcp.json', at: 'uvx one ${TOKEN}', state: 'ready', tools: [], direct: true, output: '' },
@@ -10,7 +13,7 @@ const server = (part: Partial<ServerStatus>): ServerStatus => ({
 
 const tool = (name: string, description = '') => ({ name: `mcp__one__${name}`, tool: name, description })
 
-test('/mcp shows the state of each server and its fault', () => {
+test('/mcp shows the state of each server and its fault', (t) => {
   const tools = [tool('a'), tool('b')]
   const servers = [
     server({ protocol: '2026-07-28', speaker: 'One 1.0', tools, output: 'chatter' }),
@@ -20,27 +23,7 @@ test('/mcp shows the state of each server and its fault', () => {
     server({ name: 'five', state: 'login', at: 'https://five.example' }),
     server({ name: 'six', state: 'failed', why: 'no such program' }),
   ]
-  assert.equal(
-    mcpText({ servers, warnings: ['.mcp.json is not used, because this folder is not trusted.'] }, 1_500),
-    `● one  connected, 2 tools, One 1.0, MCP 2026-07-28
-    uvx one \${TOKEN}  (.mcp.json)
-● two  connected, 1 tool
-    uvx one \${TOKEN}  (.mcp.json)
-○ three  starting
-    uvx one \${TOKEN}  (settings)
-◌ four  not running: it ended with 1; restarted in 4 s
-    uvx one \${TOKEN}  (.mcp.json)
-    | b
-    | c
-    | d
-    | e
-    | f
-◌ five  requires a login: /mcp login five
-    https://five.example  (.mcp.json)
-✗ six  failed: no such program
-    uvx one \${TOKEN}  (.mcp.json)
-! .mcp.json is not used, because this folder is not trusted.`,
-  )
+  golden(t, mcpText({ servers, warnings: ['.mcp.json is not used, because this folder is not trusted.'] }, 1_500))
 })
 
 test('/mcp tools groups them by server', () => {
@@ -63,7 +46,7 @@ three  failed: no such program`,
   )
 })
 
-test('without any server, the text says where one is configured', () => {
-  assert.match(mcpText({ servers: [], warnings: [] }, 0), /^No MCP server is configured\. Add one to \.mcp\.json/)
-  assert.equal(mcpToolsText({ servers: [], warnings: [] }, 0), 'No MCP server is configured.')
+test('without any server, the text says where one is configured', (t) => {
+  golden(t, mcpText({ servers: [], warnings: [] }, 0))
+  golden(t, mcpToolsText({ servers: [], warnings: [] }, 0))
 })
