@@ -9,6 +9,9 @@ import { modelServer } from '../real/model-server.ts'
 import { putServer } from '../languages/rig.ts'
 import { hiddenClone, noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000, skip: hiddenClone }
 
@@ -184,10 +187,7 @@ test(
     editing.server(() => ({ tells: 'pull' }))
     const { err } = await editing.run('-p', 'go')
     assert.deepEqual(editing.results(), ['Wrote a.go (1 line).', 'Wrote c.go (1 line).', 'Wrote d.go (1 line).'])
-    assert.equal(
-      err.split('\n')[0],
-      'The language server gopls is not started, so errors after edits are not reported: without a sandbox it runs only in a folder that you have trusted (type /trust in the chat, or run termaite trust), and there is no sandbox, because the settings switch it off. To switch this off for good, set "diagnostics" to false in the settings.',
-    )
+    golden(t, err.split('\n')[0]!)
     await editing.run('trust', '--yes')
     await editing.run('-p', 'go')
     assert.match(editing.results()[3]!, /^Wrote b\.go \(1 line\)\.\n\nGo reports 1 error in b\.go after this edit:/)
