@@ -35,9 +35,9 @@ function start() {
   var vm = require('vm')
   var dist = path.join(__dirname, '..', 'dist')
   // The build's own name: code that was compiled from another text must never run in the place of this one.
-  var folder = cacheFolder(path, fs.readFileSync(path.join(dist, 'build.txt'), 'latin1'))
+  var file = cacheFile(path, fs.readFileSync(path.join(dist, 'build.txt'), 'latin1'))
+  var kept = file ? keptCode(fs, file) : undefined
   var modules = new Map()
-  var changed = false
 
   process.on('exit', function ended(code) {
     var listeners = process.listeners('exit')
@@ -53,13 +53,13 @@ function start() {
   // A chat may run for days, and be killed at its end: see src/base/compiled-code.ts.
   process.once('termaite-compiled', function () {
     keep(true)
-    changed = true
+    kept = undefined
   })
   load(path.join(dist, 'main.cjs'))
 
   /** V8 takes compiled code only under the flags that it was made with, so that nothing is kept after they have changed. */
   function keep(succeeded) {
-    if (folder && !changed) keepCompiled(fs, path, folder, modules, succeeded)
+    if (kept) keepCompiled(fs, path, file, kept, modules, succeeded)
   }
 
   /**
@@ -72,10 +72,10 @@ function start() {
     var place = path.dirname(file)
     var module = { exports: {}, script: undefined, compiled: 0 }
     modules.set(file, module)
-    var cached = folder && !changed ? bytesOf(fs, path.join(folder, path.basename(file))) : undefined
+    var cached = kept ? kept.codes.get(path.basename(file)) : undefined
     var text = '(function(exports,require,module,__filename,__dirname){' + fs.readFileSync(file, 'utf8') + '\n})'
     var script = new vm.Script(text, { filename: file, cachedData: cached })
-    if (!changed) module.script = script
+    if (kept) module.script = script
     if (cached && !script.cachedDataRejected) module.compiled = cached.length
     var installed
     script.runInThisContext().call(
@@ -97,27 +97,38 @@ function start() {
 }
 
 /**
- * The folder of our compiled code: it is the difference between compiling our code once and at every start. Not where Node
- * would put it: in a folder that is everybody's, somebody else's code could lie in wait.
+ * The file of our compiled code: it is the difference between compiling our code once and at every start. Not where Node would put
+ * it: in a folder that is everybody's, somebody else's code could lie in wait.
  */
-function cacheFolder(path, build) {
+function cacheFile(path, build) {
   var env = process.env
   var place = env.NODE_COMPILE_CACHE || env.XDG_CACHE_HOME || (env.HOME && env.HOME + '/.cache')
   // It is written at the very end, when `uninstall` has taken it away.
   if (process.argv[2] === 'uninstall' || env.NODE_DISABLE_COMPILE_CACHE || !place || place[0] !== '/') return undefined
-  // One turn needs other functions than the chat or a command, and each start reads all that its folder has.
+  // One turn needs other functions than the chat or a command, and each start reads all that its file has.
   var args = process.argv.slice(2)
   var isChat = args.length === 0 || args[0][0] === '-'
   var kind = !args.includes('-p') ? (isChat ? 'chat' : 'rest') : args.includes('--ephemeral') ? 'ephemeral' : 'turn'
   return path.join(place, 'termaite', build + '-' + process.version + '-' + process.arch, kind)
 }
 
-function bytesOf(fs, file) {
+/**
+ * The compiled code of the runs before: a line of JSON with the number of runs and the length of each module's code, then the codes.
+ * One file, because a start in a new home waits until all of it is on the disk.
+ */
+function keptCode(fs, file) {
   try {
-    return fs.readFileSync(file)
+    var bytes = fs.readFileSync(file)
+    var at = bytes.indexOf(10) + 1
+    var head = JSON.parse(bytes.toString('latin1', 0, at))
+    var codes = head.lengths.map(function (entry) {
+      return [entry[0], bytes.subarray(at, (at += entry[1]))]
+    })
+    if (at === bytes.length) return { runs: head.runs, codes: new Map(codes) }
   } catch (error) {
-    return undefined
+    // There is none yet.
   }
+  return { runs: 0, codes: new Map() }
 }
 
 /** Compiled code that is larger is left as it is: to read more of it would take longer than it saves. */
@@ -127,42 +138,49 @@ var mostCompiled = 1536 * 1024
 var firstRuns = 4
 
 /**
- * Keeps the compiled code of all files with the functions that were called, in the first runs of a build and whenever a run loaded a
- * file that had none. A start without compiled code is slower, so nothing here is an error.
+ * Keeps the compiled code of all modules with the functions that were called, in the first runs of a build and whenever a run loaded a
+ * module that had none. A start without compiled code is slower, so nothing here is an error.
  */
-function keepCompiled(fs, path, folder, modules, succeeded) {
+function keepCompiled(fs, path, file, kept, modules, succeeded) {
   try {
-    var runs = String(bytesOf(fs, path.join(folder, 'runs')) || '')
     var loaded = Array.from(modules).filter(function (entry) {
       return entry[1].script
     })
     var isKept = loaded.every(function (entry) {
       return entry[1].compiled
     })
-    if (isKept && runs.length >= firstRuns) return
-    var made = fs.mkdirSync(folder, { recursive: true, mode: 448 })
+    if (isKept && kept.runs >= firstRuns) return
     loaded.forEach(function (entry) {
       var module = entry[1]
       if (module.compiled > mostCompiled) return
       var code = module.script.createCachedData()
-      write(path.basename(entry[0]), code)
+      kept.codes.set(path.basename(entry[0]), code)
       module.compiled = code.length
     })
-    if (succeeded && runs.length < firstRuns) write('runs', runs + 'x')
+    if (succeeded && kept.runs < firstRuns) kept.runs++
+    var lengths = Array.from(kept.codes, function (entry) {
+      return [entry[0], entry[1].length]
+    })
+    var head = Buffer.from(JSON.stringify({ runs: kept.runs, lengths: lengths }) + '\n')
+    var folder = path.dirname(file)
+    var made = fs.mkdirSync(folder, { recursive: true, mode: 448 })
+    write(Buffer.concat([head].concat(Array.from(kept.codes.values()))))
     // A folder of its own for this build was made, which happens once for each build.
-    if (made && made !== folder) removeUnused(fs, path, path.dirname(folder))
+    if (made) removeUnused(fs, path, folder)
   } catch (error) {
     // The disk may be full, or the folder may be somebody else's.
   }
 
-  function write(name, bytes) {
-    var draft = path.join(folder, '.' + process.pid + '-' + name)
-    // The bytes must be on the disk before they have their name: V8 runs what it finds there.
-    var opened = fs.openSync(draft, 'w', 384)
-    fs.writeSync(opened, bytes)
-    fs.fsyncSync(opened)
-    fs.closeSync(opened)
-    fs.renameSync(draft, path.join(folder, name))
+  function write(bytes) {
+    var draft = path.join(path.dirname(file), '.' + process.pid + '-' + path.basename(file))
+    try {
+      // The bytes must be on the disk before they have their name: V8 runs what it finds there.
+      fs.writeFileSync(draft, bytes, { mode: 384, flush: true })
+      fs.renameSync(draft, file)
+    } catch (error) {
+      fs.rmSync(draft, { force: true })
+      throw error
+    }
   }
 }
 

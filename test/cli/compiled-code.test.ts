@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine, start } from './program.ts'
 
@@ -17,9 +17,9 @@ function fresh(t: TestContext) {
 
 /** Compiled code as an earlier build left it, written so many days ago. */
 function earlier(code: string, name: string, days: number): void {
-  const places = [join(code, name), join(code, name, 'turn'), join(code, name, 'turn', 'main.cjs')]
-  mkdirSync(places[1]!, { recursive: true })
-  writeFileSync(places[2]!, 'compiled')
+  const places = [join(code, name), join(code, name, 'turn')]
+  mkdirSync(places[0]!, { recursive: true })
+  writeFileSync(places[1]!, 'compiled')
   const at = Date.now() / 1000 - days * 24 * 3600
   for (const place of places.toReversed()) utimesSync(place, at, at)
 }
@@ -56,22 +56,52 @@ test('a run whose compiled code another build removes goes on, and the next one 
 test('a run that does more than the ones before it keeps the code of that too, and after some runs nothing is written', async (t) => {
   const { machine, code } = fresh(t)
   const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
-  const folder = () => join(code, readdirSync(code)[0]!, 'turn')
-  const kept = (name: string) => statSync(join(folder(), name), { bigint: true })
+  const file = () => join(code, readdirSync(code)[0]!, 'turn')
+  const kept = () => {
+    const text = readFileSync(file(), 'latin1')
+    const { runs, lengths } = JSON.parse(text.slice(0, text.indexOf('\n'))) as {
+      runs: number
+      lengths: [string, number][]
+    }
+    return { runs, main: new Map(lengths).get('main.cjs')!, written: statSync(file(), { bigint: true }).mtimeNs }
+  }
   const turn = async () => assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
   assert.equal((await machine.run(['-p', 'x', '--agent', 'nobody'], { env })).code, 2)
-  const first = kept('main.cjs').size
-  assert.ok(!readdirSync(folder()).includes('runs'), 'a run that failed is none of the first runs')
+  const first = kept()
+  assert.equal(first.runs, 0, 'a run that failed is none of the first runs')
   await turn()
-  assert.ok(kept('main.cjs').size > first)
+  assert.ok(kept().main > first.main)
   for (let run = 0; run < 3; run++) await turn()
-  const all = () => readdirSync(folder()).map((name) => [name, kept(name).mtimeNs])
-  const settled = all()
+  const settled = kept()
+  assert.equal(settled.runs, 4)
   await turn()
-  assert.deepEqual(all(), settled)
+  assert.deepEqual(kept(), settled)
 })
 
-test('the code of another kind of run is kept apart, in folders that only the person can read', async (t) => {
+test('compiled code that was torn or is not ours is not run, and is kept anew', async (t) => {
+  const { machine, code } = fresh(t)
+  const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
+  const turn = async () => assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
+  await turn()
+  const folder = join(code, readdirSync(code)[0]!)
+  const file = join(folder, 'turn')
+  const whole = readFileSync(file)
+  for (const torn of [
+    whole.subarray(0, whole.length - 1),
+    whole.subarray(0, 40),
+    Buffer.alloc(whole.length),
+    '{}\n',
+    '',
+  ]) {
+    writeFileSync(file, torn)
+    await turn()
+    const text = readFileSync(file, 'latin1')
+    assert.equal((JSON.parse(text.slice(0, text.indexOf('\n'))) as { runs: number }).runs, 1)
+    assert.deepEqual(readdirSync(folder), ['turn'])
+  }
+})
+
+test('the code of another kind of run is kept apart, in files that only the person can read', async (t) => {
   const { machine, code, turn } = fresh(t)
   const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
   await turn()
@@ -79,10 +109,8 @@ test('the code of another kind of run is kept apart, in folders that only the pe
   assert.equal((await machine.run(['sessions'], { env })).code, 0)
   const build = join(code, readdirSync(code)[0]!)
   assert.deepEqual(readdirSync(build), ['ephemeral', 'rest', 'turn'])
-  const places = ['', 'ephemeral', 'rest', 'turn', 'turn/main.cjs'].map(
-    (name) => statSync(join(build, name)).mode & 0o777,
-  )
-  assert.deepEqual(places, [0o700, 0o700, 0o700, 0o700, 0o600])
+  const places = ['', 'ephemeral', 'rest', 'turn'].map((name) => statSync(join(build, name)).mode & 0o777)
+  assert.deepEqual(places, [0o700, 0o600, 0o600, 0o600])
 })
 
 test('uninstall keeps no compiled code', async (t) => {
