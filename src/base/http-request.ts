@@ -12,9 +12,19 @@ type Sent = {
 
 /**
  * Sends a request through the proxies of the environment, and resolves with the beginning of its answer. Node's own `fetch` is a
- * library of its own, and to load it takes longer than most of our commands.
+ * library of its own, and to load it takes longer than most of our commands. A server may close a kept connection at the very moment
+ * at which it is used again, before it has read anything: then the request is sent once more, on a connection of its own.
  */
-export function sendRequest(url: URL, { method, headers, body, signal }: Sent, env: Env): Promise<IncomingMessage> {
+export function sendRequest(url: URL, sent: Sent, env: Env): Promise<IncomingMessage> {
+  return sendOnce(url, sent, env).catch((error: unknown) => {
+    if (error !== closedMeanwhile) throw error
+    return sendOnce(url, { ...sent, headers: { ...sent.headers, connection: 'close' } }, env)
+  })
+}
+
+const closedMeanwhile = new Error('the kept connection was closed before the request was read')
+
+function sendOnce(url: URL, { method, headers, body, signal }: Sent, env: Env): Promise<IncomingMessage> {
   const route = routeTo(url, env)
   const { request } = process.getBuiltinModule(route.module)
   return new Promise((resolve, reject) => {
@@ -30,7 +40,10 @@ export function sendRequest(url: URL, { method, headers, body, signal }: Sent, e
     }
     signal.addEventListener('abort', stop, { once: true })
     asked.on('close', () => signal.removeEventListener('abort', stop))
-    asked.on('error', reject)
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      const isClosed = asked.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+      reject(isClosed && !signal.aborted ? closedMeanwhile : error)
+    })
     asked.end(body)
   })
 }

@@ -70,3 +70,20 @@ test('an answer that is cut off is an error, not a short answer', async (t) => {
   const answer = await asked(url)
   await assert.rejects(answer.text(), { code: 'ECONNRESET' })
 })
+
+test('a request on a kept connection that the server closes meanwhile is sent once more, and one on a new connection is not', async (t) => {
+  const seen: (string | undefined)[] = []
+  const url = await served(t, (request, response) => {
+    seen.push(request.headers.connection)
+    if (request.url === '/gone') return void request.socket.destroy()
+    if (seen.length === 2) return void request.socket.destroy()
+    response.end(`answer ${seen.length}`)
+  })
+  assert.equal(await (await asked(url)).text(), 'answer 1')
+  // The connection is free for the next request only after this one's turn of the event loop.
+  await new Promise(setImmediate)
+  assert.equal(await (await asked(url, undefined, 'sent')).text(), 'answer 3')
+  assert.deepEqual(seen, ['keep-alive', 'keep-alive', 'close'])
+  await assert.rejects(asked(new URL('gone', url)), { code: 'ECONNRESET' })
+  assert.equal(seen.length, 4)
+})

@@ -9,18 +9,21 @@ import { projectChecks } from '../../mind/think/project-checks.ts'
 import { machineOf } from '../native/machine-facts.ts'
 import { frameworkTools } from '../thinking/framework-tools.ts'
 
-/** The commands that build and test the project, as thinking finds them. */
-export async function foundChecks(app: App): Promise<string[]> {
+/** The commands that build and test the project, as thinking finds them, and the programs that other such commands would need. */
+export async function foundChecks(app: App): Promise<{ commands: string[]; missing: readonly string[] }> {
   const { spec } = await machineOf(app.native).known()
-  const { checks } = await projectChecks({ tools: frameworkTools(app), machine: { spec, description: '' } })
-  return checks.flatMap((check) => (check.kind === 'command' ? [check.command] : []))
+  const { checks, missing } = await projectChecks({ tools: frameworkTools(app), machine: { spec, description: '' } })
+  return { commands: checks.flatMap((check) => (check.kind === 'command' ? [check.command] : [])), missing }
 }
 
-/** Builds and tests the project itself, under the rules of the turn; empty where it has no command that can run here. */
+/** Builds and tests the project itself, under the rules of the turn; empty where it has no command for that. */
 export async function projectEvidence(app: App, turn: Turn, see: (event: Event) => void): Promise<CheckSeen[]> {
   const tools = frameworkTools(app)
-  const seen: CheckSeen[] = []
-  for (const command of await foundChecks(app)) {
+  const { commands, missing } = await foundChecks(app)
+  const seen = missing.map((program): CheckSeen => {
+    return { command: program, passed: false, refused: true, evidence: `${program} is not installed` }
+  })
+  for (const command of commands) {
     const result = await drain(checkCommand({ command }, { tools }, turn), async (event) => see(event))
     seen.push({ command, ...result })
     // The build comes first: after it fails, the tests would only fail for the same reason.

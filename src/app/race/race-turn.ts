@@ -66,7 +66,7 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
     throw new UsageError(
       'each agent of a race works in a copy of the project, for which the project must be a git repository with a commit: git init && git add -A && git commit -m "Begin"',
     )
-  const checks = wish.check === undefined ? await foundChecks(app) : [wish.check]
+  const checks = wish.check === undefined ? (await foundChecks(app)).commands : [wish.check]
   if (wish.first && checks.length === 0)
     throw new UsageError(
       '--first stops the race when a result passes its checks, but termaite found no tests and no build here. Name a command: --check "npm test"',

@@ -49,7 +49,7 @@ export function taskChecks(io: Io, place: Place, settings: Settings, leash: Leas
       const turn = turnIn(io, worktree, leash, stop)
       const ran: RanCheck[] = []
       try {
-        for (const command of await foundChecks(app)) {
+        for (const command of (await foundChecks(app)).commands) {
           if (stop.aborted) break
           begins(command)
           const began = io.clock.elapsed()
