@@ -1,4 +1,4 @@
-import type { InputOptions, OutputOptions, Plugin, RolldownOutput } from 'rolldown'
+import type { InputOptions, OutputChunk, OutputOptions, Plugin, RolldownOutput } from 'rolldown'
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
@@ -30,10 +30,37 @@ export async function bundle(
     plugins: [options.plugins, foreign.plugin],
   })
   const missing = foreign.found.find(({ name }) => !isThere(name) && !dispensable.includes(name))
-  if (missing === undefined) return built
-  throw new Error(
-    `${relative(options.cwd, missing.source)} imports ${missing.name}, so ${missing.file} asks for a module that the installed package does not have: let it be bundled, or make it a dependency.`,
-  )
+  if (missing !== undefined)
+    throw new Error(
+      `${relative(options.cwd, missing.source)} imports ${missing.name}, so ${missing.file} asks for a module that the installed package does not have: let it be bundled, or make it a dependency.`,
+    )
+  const circle = circleAmong(built.output.filter((file) => file.type === 'chunk'))
+  if (circle !== undefined)
+    throw new Error(
+      `Built files import each other in a circle (${circle.join(' → ')}), so one of them would run before what it imports is there: change the groups of the bundle, or import later.`,
+    )
+  return built
+}
+
+/** Built files that load each other at their top, from the first one back to it. A file that is imported when it is needed is not among them. */
+function circleAmong(chunks: readonly OutputChunk[]): string[] | undefined {
+  const importsOf = new Map(chunks.map(({ fileName, imports }) => [fileName, imports]))
+  const done = new Set<string>()
+  const from = (file: string, before: readonly string[]): string[] | undefined => {
+    if (before.includes(file)) return [...before.slice(before.indexOf(file)), file]
+    if (done.has(file)) return undefined
+    for (const next of importsOf.get(file) ?? []) {
+      const circle = from(next, [...before, file])
+      if (circle !== undefined) return circle
+    }
+    done.add(file)
+    return undefined
+  }
+  for (const file of importsOf.keys()) {
+    const circle = from(file, [])
+    if (circle !== undefined) return circle
+  }
+  return undefined
 }
 
 /** The packages that npm installs with ours. */

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import type { OutputOptions } from 'rolldown'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,17 +25,19 @@ function planted(t: TestContext, files: Readonly<Record<string, string>>) {
     mkdirSync(join(folder, dirname(path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  const build = (external?: string[]) =>
+  const build = (external?: string[], codeSplitting?: OutputOptions['codeSplitting']) =>
     bundle({
       cwd: folder,
       platform: 'node',
       ...(external && { external }),
+      ...(codeSplitting && { preserveEntrySignatures: 'allow-extension' as const }),
       input: { main: 'src/main.ts' },
       output: {
         dir: join(folder, 'dist'),
         format: 'cjs',
         chunkFileNames: 'chunks/[name].cjs',
         entryFileNames: '[name].cjs',
+        ...(codeSplitting && { codeSplitting }),
       },
     })
   return { folder, build }
@@ -76,4 +79,25 @@ test('an import of a package that is not installed ends the build, in each form'
     const { build } = planted(t, { 'src/main.ts': text })
     await assert.rejects(build(), missing('src/main.ts', 'nowhere', 'main.cjs'))
   }
+})
+
+test('built files that import each other in a circle end the build, and one that is imported later does not', async (t) => {
+  // In double quotes, because the runner follows the imports of tests.
+  const files = {
+    'src/main.ts': `import { one } from "./one.ts"\nexport const all = () => [one, import("./later.ts")]`,
+    'src/later.ts': `import { all } from "./main.ts"\nexport const later = () => all`,
+    'src/one.ts': `import { two } from "./two.ts"\nexport const one = () => two`,
+    'src/two.ts': `import { three } from "./three.ts"\nexport const two = () => three`,
+    'src/three.ts': `export const three = process.argv`,
+  }
+  await planted(t, files).build()
+  // The first and the third module are one file, and the second one, which lies between them, is another.
+  const groups = [
+    { name: 'outer', test: /one|three/, includeDependenciesRecursively: false },
+    { name: 'inner', test: /two/, includeDependenciesRecursively: false },
+  ]
+  await assert.rejects(planted(t, files).build(undefined, { groups }), {
+    message:
+      'Built files import each other in a circle (chunks/outer.cjs → chunks/inner.cjs → chunks/outer.cjs), so one of them would run before what it imports is there: change the groups of the bundle, or import later.',
+  })
 })
