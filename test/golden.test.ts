@@ -75,3 +75,13 @@ test('in CI no golden file is written: the runner ends before it runs anything',
   const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', code], { env, encoding: 'utf8' })
   golden(t, { status, stdout, stderr })
 })
+
+test('a text that names the machine is not written, because no other would pass', () => {
+  const code = `
+    import(${JSON.stringify(join(import.meta.dirname, 'golden.ts'))}).then(({ goldenOf }) =>
+      goldenOf(${JSON.stringify(import.meta.filename)})({ fullName: 'varying' }, 'on ' + require('node:os').hostname()))`
+  const env = { ...process.env, UPDATE_GOLDEN: '1' }
+  const { status, stderr } = spawnSync(process.execPath, ['-e', code], { env, encoding: 'utf8' })
+  assert.deepEqual([status, stderr.includes('ERR_ASSERTION')], [1, true])
+  assert.ok(!partsOf(readFileSync(join(goldenFolder, 'golden.txt'), 'utf8')).has('varying'))
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
+import { homedir, hostname, networkInterfaces } from 'node:os'
 import { inspect } from 'node:util'
 
 export const goldenFolder = join(import.meta.dirname, 'golden')
@@ -102,10 +103,22 @@ function compare(subject: string, name: string, count: number, text: string): vo
   const part = partOf(name, count)
   assert.ok(!text.split('\n').some((line) => line.startsWith(heading)), `${part}: a line begins as a heading does`)
   const file = join(goldenFolder, `${subject}.txt`)
-  if (process.env.UPDATE_GOLDEN === '1') return keep(file, part, text, count === 1)
+  if (process.env.UPDATE_GOLDEN === '1') {
+    assert.deepEqual(namesOfMachine(text), [], `${part}: names of this machine, so that no other passes: let them vary`)
+    return keep(file, part, text, count === 1)
+  }
   const kept = readParts(file)
   assert.ok(kept.has(part), `golden/${subject}.txt has no part "${part}": run with UPDATE_GOLDEN=1, and look at it`)
   assert.equal(text, kept.get(part), `golden/${subject}.txt: ${part}`)
+}
+
+/** The names and paths of the machine that runs the tests, as far as a text holds them. */
+function namesOfMachine(text: string): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all!.filter(({ internal }) => !internal))
+  const names = [hostname(), homedir(), join(import.meta.dirname, '..'), ...addresses.map(({ address }) => address)]
+  return names.filter(
+    (name) => name.length > 1 && new RegExp(`(?<![\\w.-])${name.replaceAll(/\W/g, '\\$&')}(?![\\w-])`).test(text),
+  )
 }
 
 /** The parts of a golden file by their names. A text without a line end at its end has none in the file either. */

@@ -208,7 +208,11 @@ test(
     )
     const gone = `${machine.project}-gone`
     renameSync(machine.project, gone)
-    await golden.rejects(t, approve(other.id), { [machine.folder]: '<machine>', [other.short]: '<short>' })
+    await golden.rejects(t, approve(other.id), {
+      [machine.folder]: '<machine>',
+      [other.short]: '<short>',
+      [`The machine ${hostname()} `]: 'The machine <host> ',
+    })
     renameSync(gone, machine.project)
   },
 )

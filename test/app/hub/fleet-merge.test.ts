@@ -92,7 +92,7 @@ test('a merge is made by a linked machine that has the repository, which the ans
       () => 'can be merged',
       (error: Error) => error.message,
     )
-  golden(t, await refusal())
+  golden(t, await refusal(), { [`The machine ${hostname()} `]: 'The machine <host> ' })
   linked.add('bare')
   golden(t, await refusal())
   linked.add('desk')
