@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { join, relative } from 'node:path'
-import { commitNumber } from './test-files.ts'
+import type { TestProcess } from './test-files.ts'
+import { commitNumber, isToldOf } from './test-files.ts'
 
 type Pace = { concurrency: number; timeout: number }
 
@@ -15,11 +16,15 @@ export type Report = { seconds: number; tests: TestResult[] }
 const root = join(import.meta.dirname, '..')
 
 /**
- * Runs each file in a process of its own, in this order, and reports in words with the failures at the end; the same as JSON to the file
- * `report`. The limit of the runner is one for each test: a process that does not end after its tests, because something of theirs
+ * Runs the processes in this order, and reports in words with the failures at the end; the same as JSON to the file `report`. A file of
+ * which no test is told is a failure, and so is a test that is marked as to be done and fails: both would prove nothing. The limit of the runner is one for each test: a process that does not end after its tests, because something of theirs
  * still runs, would hold everything up. Such a process is killed when none has told anything for that time, and is a failure.
  */
-export async function runTests(files: string[], { concurrency, timeout }: Pace, report?: string): Promise<void> {
+export async function runTests(
+  processes: readonly TestProcess[],
+  { concurrency, timeout }: Pace,
+  report?: string,
+): Promise<void> {
   // A run that writes what it should compare proves nothing.
   if (process.env.UPDATE_GOLDEN === '1' && process.env.CI) {
     console.error(
@@ -32,10 +37,12 @@ export async function runTests(files: string[], { concurrency, timeout }: Pace, 
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'termaite-tests', 'code')
   // Every run of one commit tries the same cases of its properties (`test/cases.ts`).
   if (process.env.FULL !== '1') process.env.CASES_SEED ??= String(commitNumber())
+  const files = processes.map(({ file }) => file)
   const tests = run({ files, concurrency, timeout, execArgv: ['--disable-warning=ExperimentalWarning'] })
+  const testsIn = new Map(processes.map((one) => [one.file, one.tests]))
   const running = new Set<string>()
   const silence = setTimeout(() => {
-    const names = [...running].map((file) => relative(process.cwd(), file))
+    const names = [...running].flatMap((file) => testsIn.get(file) ?? file)
     console.log(`These tests told nothing for ${timeout / 1_000} s after their last one ended: ${names.join(', ')}`)
     process.exitCode = 1
     endChildren()
@@ -43,9 +50,6 @@ export async function runTests(files: string[], { concurrency, timeout }: Pace, 
   tests.on('data', () => silence.refresh())
   tests.on('test:dequeue', ({ name, file }) => name === file && running.add(name))
   tests.on('test:complete', ({ name, file }) => name === file && running.delete(name))
-  tests.on('test:fail', ({ todo }) => {
-    if (todo === undefined || todo === false) process.exitCode = 1
-  })
   const results: TestResult[] = []
   const around: string[] = []
   tests.on('test:start', ({ name, nesting }) => {
@@ -53,21 +57,42 @@ export async function runTests(files: string[], { concurrency, timeout }: Pace, 
     around.push(name)
   })
   const ended = (passed: boolean) => (test: Ended) => {
+    if (!passed) process.exitCode = 1
+    // The runner tells of a process itself where it failed, or told of no test: the latter is looked for below.
+    const inProcess = testsIn.get(test.name)
+    if (inProcess) {
+      if (!passed)
+        for (const file of inProcess) results.push({ file, name: 'the process of this file', outcome: 'failed' })
+      return
+    }
     const name = [...around.slice(0, test.nesting), test.name].join(' › ')
-    const file = relative(root, test.file ?? test.name)
-    const why = test.skip === undefined || test.skip === false ? undefined : String(test.skip)
-    if (why !== undefined) results.push({ file, name, outcome: 'skipped', why })
+    // A file that could not be loaded is a test of its process, named for the file.
+    const file = relative(root, test.file === undefined || testsIn.has(test.file) ? test.name : test.file)
+    const why = [test.skip, test.todo].find((one) => one !== undefined && one !== false)
+    if (passed && why !== undefined) results.push({ file, name, outcome: 'skipped', why: String(why) })
     else results.push({ file, name, outcome: passed ? 'passed' : 'failed' })
   }
   tests.on('test:pass', ended(true))
   tests.on('test:fail', ended(false))
   for await (const words of tests.compose(new spec())) process.stdout.write(words)
   clearTimeout(silence)
+  const told = new Set(results.map(({ file }) => file))
+  for (const file of processes.flatMap((one) => one.tests).filter((one) => !isToldOf(one, told))) {
+    console.log(`No test of ${file} was told of: the file has none, or its process ended before them.`)
+    process.exitCode = 1
+    results.push({ file, name: 'a test of this file', outcome: 'failed' })
+  }
   const seconds = Math.round((performance.now() - began) / 1_000)
   if (report !== undefined) writeFileSync(report, JSON.stringify({ seconds, tests: results } satisfies Report))
 }
 
-type Ended = { name: string; nesting: number; file?: string | undefined; skip?: string | boolean | undefined }
+type Ended = {
+  name: string
+  nesting: number
+  file?: string | undefined
+  skip?: string | boolean | undefined
+  todo?: string | boolean | undefined
+}
 
 /** Kills the processes that this one has started. */
 function endChildren(): void {

@@ -75,12 +75,15 @@ const outside = ['cli', 'docs', 'screen']
 /** The source of the tests that share a process, where each of them starts others: enough of them run side by side then. */
 const sharedBytes = 40_000
 
+/** A file that a process runs, and the files of tests in it. */
+export type TestProcess = { file: string; tests: readonly string[] }
+
 /**
  * One file for each process to run, the longest first, so that none is left to run at the end by itself. Tests share processes
  * where they can, because to load our sources costs more time than most of them take: those of a folder that start no others one
  * process, and those that only drive the built program a few.
  */
-export function processesOf(files: readonly string[]): string[] {
+export function processesOf(files: readonly string[]): TestProcess[] {
   const holds = (file: string, words: RegExp) => reached(file, inTests).some((path) => words.test(textOf(path)))
   const filled = new Map<string, { name: string; bytes: number }>()
   const processOf = (file: string): string => {
@@ -99,10 +102,11 @@ export function processesOf(files: readonly string[]): string[] {
   mkdirSync(shared, { recursive: true })
   process.on('exit', () => rmSync(shared, { recursive: true, force: true }))
   const processes = [...groups].map(([name, members]) => ({
-    file: members.length === 1 ? join(root, members[0]!) : together(name, members),
+    file: together(name, members),
+    tests: members,
     size: members.reduce((sum, file) => sum + sizeOf(file), 0),
   }))
-  return processes.sort((one, other) => other.size - one.size).map(({ file }) => file)
+  return processes.sort((one, other) => other.size - one.size)
 }
 
 const sizeOf = (file: string) => statSync(join(root, file)).size
@@ -110,10 +114,10 @@ const sizeOf = (file: string) => statSync(join(root, file)).size
 /** The folder of `test` that a file lies in. */
 const folderOf = (file: string) => file.split(/[\\/]/)[1]!
 
-/** Writes a file that runs several. One that cannot be loaded, or ends the process before the others ran, is a failure. */
+/** Writes a file that runs these. One that cannot be loaded, or ends the process before all tests have run, is a failure. */
 function together(name: string, members: readonly string[]): string {
   const paths = members.map((file) => JSON.stringify(join(root, file)))
-  const file = join(shared, `${name}.test.mjs`)
+  const file = join(shared, `${name.replaceAll(/[\\/]/g, '-').replace(/\.test\.ts$/, '')}.test.mjs`)
   writeFileSync(
     file,
     `import { test } from 'node:test'
@@ -143,6 +147,10 @@ export function testsOf(file: string): string[] {
     .filter((one) => !one.includes('node_modules'))
     .filter((one) => reached(one, inTests).includes(file))
 }
+
+/** Whether tests of a file were told of: its own, or those that a contract suite has written down. */
+export const isToldOf = (file: string, told: ReadonlySet<string>): boolean =>
+  reached(file, inTests).some((path) => told.has(path))
 
 /** A file of ours and all that it imports, directly or not, as far as `wanted` goes. */
 function reached(file: string, wanted: (path: string) => boolean): string[] {
