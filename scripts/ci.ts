@@ -2,12 +2,14 @@
 // `npm run system` installs, everything that was skipped there; the dashboard in a browser; the program on the oldest and the newest
 // Node; the single file; and the real CLIs. A summary names each stage with its tests, failures, skips, unsteady files and seconds.
 import type { Report, TestResult } from './run-tests.ts'
+import type { AllowedSkips } from './stage-verdict.ts'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newestNode, oldestNode } from './node-versions.ts'
+import { stageFailed, unknownSkips, unmetSkips } from './stage-verdict.ts'
 import { testsOf } from './test-files.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -20,8 +22,11 @@ type Stage = { name: string; report: Report; failed: boolean; unsteady: string[]
 const stages: Stage[] = []
 /** The tests of the files that failed once and passed when they were run alone. */
 const repeated: TestResult[] = []
-/** Skips that no stage may add to: each with the kind of its reason. */
-const allowed = JSON.parse(readFileSync(join(root, 'test', 'skipped.json'), 'utf8')) as Record<string, string[]>
+/** Skips that no stage may add to. */
+const allowed = JSON.parse(readFileSync(join(root, 'test', 'skipped.json'), 'utf8')) as AllowedSkips
+
+// A run that writes what it should compare proves nothing.
+delete process.env.UPDATE_GOLDEN
 
 /** The tests alone; what is checked without running them was checked in the first stage. */
 const tests = 'node scripts/test.ts --unchecked'
@@ -40,9 +45,10 @@ else stages.push({ name: 'the single file', report: { seconds: 0, tests: [] }, f
 await clis
 await stage('the real CLIs', tests, ['test/real/'], 'repeats')
 
-const unknown = unknownSkips()
+const all = [...stages.flatMap(({ report }) => report.tests), ...repeated]
+const [unknown, unmet] = [unknownSkips(all, allowed), unmetSkips(all, allowed)]
 summary()
-process.exitCode = stages.some(({ failed }) => failed) || unknown.length > 0 ? 1 : 0
+process.exitCode = stages.some(({ failed }) => failed) || unknown.length > 0 || unmet.length > 0 ? 1 : 0
 
 /**
  * Runs one stage. Where it drives foreign programs, such as tmux, a browser or the real CLIs, a file that failed is run once more,
@@ -73,15 +79,15 @@ async function stage(
       }
     }
   report.seconds = Math.round((performance.now() - began) / 1_000)
-  // A stage fails where a file stays broken, and where it failed without saying which one.
-  const failed = status !== 0 && (broken.length === 0 || broken.length > unsteady.length)
-  stages.push({ name, report, failed, unsteady })
+  stages.push({ name, report, failed: stageFailed(status, report, broken, unsteady), unsteady })
   return report
 }
 
 /** As root, tests that only an ordinary user can make are made by one: no account is needed for the number of a user. */
 async function asOrdinaryUser(files: readonly string[]): Promise<void> {
-  const rest = files.filter((file) => (allowed['other user'] ?? []).some((test) => test.startsWith(`${file} › `)))
+  const rest = files.filter((file) =>
+    (allowed['other user']?.tests ?? []).some((test) => test.startsWith(`${file} › `)),
+  )
   if (process.getuid?.() !== 0 || rest.length === 0) return
   const home = join(folder, 'home')
   mkdirSync(home)
@@ -98,16 +104,6 @@ async function asOrdinaryUser(files: readonly string[]): Promise<void> {
 function filesWith({ tests }: Report, outcome: TestResult['outcome']): string[] {
   const files = new Set(tests.filter((test) => test.outcome === outcome).map(({ file }) => file))
   return [...new Set([...files].flatMap(testsOf))].sort()
-}
-
-/** The tests that were passed in no stage and that the checked-in list does not name. */
-function unknownSkips(): string[] {
-  const all = stages.flatMap(({ report }) => report.tests)
-  const named = (test: TestResult) => `${test.file} › ${test.name}`
-  const passed = new Set([...all, ...repeated].filter(({ outcome }) => outcome === 'passed').map(named))
-  const known = new Set(Object.values(allowed).flat())
-  const left = all.filter((test) => test.outcome === 'skipped' && !passed.has(named(test)) && !known.has(named(test)))
-  return [...new Set(left.map((test) => `${named(test)}: ${test.why}`))].sort()
 }
 
 function summary(): void {
@@ -128,8 +124,10 @@ function summary(): void {
     for (const file of unsteady) console.log(`unsteady in "${name}": ${file}`)
     if (failed) for (const file of filesWith(report, 'failed')) console.log(`failed in "${name}": ${file}`)
   }
-  if (unknown.length > 0) console.log('\nSkipped in every stage, and not named in test/skipped.json:')
+  if (unknown.length > 0) console.log('\nSkipped in every stage, and not named with this reason in test/skipped.json:')
   for (const line of unknown) console.log(`  ${line}`)
+  if (unmet.length > 0) console.log('\nNamed in test/skipped.json, and met in no stage:')
+  for (const line of unmet) console.log(`  ${line}`)
   const sum = (outcome: TestResult['outcome']) => stages.reduce((all, { report }) => all + count(report, outcome), 0)
   console.log(`\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
 }
