@@ -43,9 +43,14 @@ test('a chat that is left leaves compiled code from which the next one starts', 
   const cache = join(machine.folder, 'cache')
   const takesCode = `
     const { readFileSync } = require('fs')
-    const [, main, cachedData] = process.argv
+    const [, main, kept] = process.argv
     const text = '(function(exports,require,module,__filename,__dirname){' + readFileSync(main, 'utf8') + '\\n})'
-    const { cachedDataRejected } = new (require('vm').Script)(text, { cachedData: readFileSync(cachedData) })
+    const bytes = readFileSync(kept)
+    const at = bytes.indexOf(10) + 1
+    const [[name, length]] = JSON.parse(bytes.toString('latin1', 0, at)).lengths
+    if (name !== 'main.cjs') throw new Error(name)
+    const cachedData = bytes.subarray(at, at + length)
+    const { cachedDataRejected } = new (require('vm').Script)(text, { cachedData })
     process.stdout.write(cachedDataRejected ? 'no' : 'yes')`
   const sit = async (answers: number) => {
     const window = new ProgramWindow(machine, { env: { NODE_COMPILE_CACHE: cache } })
@@ -55,7 +60,7 @@ test('a chat that is left leaves compiled code from which the next one starts', 
     await window.shows((screen) => screen.split('It is done.').length > answers && !screen.includes('Esc cancels'))
     window.type(keys.ctrlD)
     const { exitCode } = await window.exited
-    const kept = globSync('termaite/*/chat/main.cjs', { cwd: cache })
+    const kept = globSync('termaite/*/chat', { cwd: cache })
     const taken = kept.map((file) =>
       execFileSync(start[0], ['-e', takesCode, join(packageFolder, 'dist', 'main.cjs'), join(cache, file)]),
     )
