@@ -113,22 +113,41 @@ function cacheFile(path, build) {
 }
 
 /**
- * The compiled code of the runs before: a line of JSON with the number of runs and the length of each module's code, then the codes.
- * One file, because a start in a new home waits until all of it is on the disk.
+ * The compiled code of the runs before: a line of JSON with the number of runs, the length of each module's code and the sum of all
+ * codes, then the codes. One file, because a start in a new home waits until all of it is on the disk. V8 does not check compiled code,
+ * and a damaged one would crash every start.
  */
 function keptCode(fs, file) {
   try {
-    var bytes = fs.readFileSync(file)
+    var bytes = ownBytes(fs, file)
     var at = bytes.indexOf(10) + 1
     var head = JSON.parse(bytes.toString('latin1', 0, at))
-    var codes = head.lengths.map(function (entry) {
-      return [entry[0], bytes.subarray(at, (at += entry[1]))]
-    })
-    if (at === bytes.length) return { runs: head.runs, codes: new Map(codes) }
+    if (head.sum === sumOf(bytes.subarray(at))) {
+      var codes = head.lengths.map(function (entry) {
+        return [entry[0], bytes.subarray(at, (at += entry[1]))]
+      })
+      if (at === bytes.length) return { runs: head.runs, codes: new Map(codes) }
+    }
   } catch (error) {
-    // There is none yet.
+    // There is none yet, or it is not ours.
   }
   return { runs: 0, codes: new Map() }
+}
+
+/** The bytes of a file that this user has written: V8 would run what somebody else has put there, and a pipe would be waited for. */
+function ownBytes(fs, file) {
+  var open = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+  try {
+    var stat = fs.fstatSync(open)
+    if (!stat.isFile() || stat.uid !== process.geteuid()) throw new Error('not ours')
+    return fs.readFileSync(open)
+  } finally {
+    fs.closeSync(open)
+  }
+}
+
+function sumOf(bytes) {
+  return require('zlib').crc32(bytes)
 }
 
 /** Compiled code that is larger is left as it is: to read more of it would take longer than it saves. */
@@ -161,10 +180,11 @@ function keepCompiled(fs, path, file, kept, modules, succeeded) {
     var lengths = Array.from(kept.codes, function (entry) {
       return [entry[0], entry[1].length]
     })
-    var head = Buffer.from(JSON.stringify({ runs: kept.runs, lengths: lengths }) + '\n')
+    var codes = Buffer.concat(Array.from(kept.codes.values()))
+    var head = Buffer.from(JSON.stringify({ runs: kept.runs, lengths: lengths, sum: sumOf(codes) }) + '\n')
     var folder = path.dirname(file)
     var made = fs.mkdirSync(folder, { recursive: true, mode: 448 })
-    write(Buffer.concat([head].concat(Array.from(kept.codes.values()))))
+    write(Buffer.concat([head, codes]))
     // A folder of its own for this build was made, which happens once for each build.
     if (made) removeUnused(fs, path, folder)
   } catch (error) {

@@ -2,7 +2,18 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Machine, start } from './program.ts'
 
@@ -86,15 +97,27 @@ test('compiled code that was torn or is not ours is not run, and is kept anew', 
   const folder = join(code, readdirSync(code)[0]!)
   const file = join(folder, 'turn')
   const whole = readFileSync(file)
-  for (const torn of [
+  // V8 takes such code for its own, and crashes.
+  const damaged = Buffer.from(whole)
+  for (let at = damaged.indexOf('\n') + 2_000; at < damaged.length; at += 997) damaged[at]! ^= 0x41
+  const written = [
     whole.subarray(0, whole.length - 1),
     whole.subarray(0, 40),
     Buffer.alloc(whole.length),
+    damaged,
     '{}\n',
     '',
-  ]) {
-    writeFileSync(file, torn)
+  ].map((bytes) => () => writeFileSync(file, bytes))
+  const notOurs = [
+    () => execFileSync('mkfifo', [file]),
+    () => symlinkSync('/dev/zero', file),
+    ...(process.getuid?.() === 0 ? [() => (writeFileSync(file, whole), chownSync(file, 65_534, 65_534))] : []),
+  ]
+  for (const lay of [...written, ...notOurs]) {
+    rmSync(file)
+    lay()
     await turn()
+    assert.equal(statSync(file).uid, process.getuid?.())
     const text = readFileSync(file, 'latin1')
     assert.equal((JSON.parse(text.slice(0, text.indexOf('\n'))) as { runs: number }).runs, 1)
     assert.deepEqual(readdirSync(folder), ['turn'])
