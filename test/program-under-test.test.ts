@@ -21,7 +21,8 @@ const others = [
 ]
 
 test('no test and no bench names a file of the checkout that was built, or starts our sources', () => {
-  const built = /bin\/termaite|termaite\.cjs|'bin', 'termaite|\.\.\/dist\b|'\.\.', 'dist'|src\/main\.ts'|'src', 'main/
+  const built =
+    /bin\/termaite|termaite\.cjs|'bin', 'termaite|\.\.\/dist\b|'\.\.', 'dist'|\broot, '(?:bin|dist)'|\bdist\/main\b|(?<!packageFolder, )'dist', 'main|src\/main\.ts\b|'src', 'main/
   const found = globSync('{test,bench}/**/*.{ts,mjs,cjs,sh}', { cwd: root })
     .filter((file) => !file.includes('node_modules'))
     .filter((file) => built.test(readFileSync(join(root, file), 'utf8')))
