@@ -27,7 +27,10 @@ function usageLines(command: CliCommand): string[] {
   const whole = `Usage: ${usage(command)}${command.words ? ` ${command.words}` : ''}`
   if (whole.length <= width) return [whole]
   const optional = command.words!.startsWith('[')
-  const [first, ...rest] = command.words!.replace(/^\[(.*)\]$/, '$1').split(/\|(?![^[]*\])/)
+  const [first, ...rest] = command
+    .words!.replace(/^\[(.*)\]$/, '$1')
+    .split(/\|(?![^[]*\])/)
+    .map((form) => form.trim())
   const forms = [optional ? `[${first}]` : first, ...rest]
   return forms.map((form, at) => `${at === 0 ? 'Usage:' : '      '} ${usage(command)} ${form}`)
 }

@@ -34,12 +34,19 @@ test('bash is offered every command, and every flag of each', async (t) => {
     [...Object.keys(shape.flags ?? {}), 'help'].map((flag) => `--${flag}`)
   const lines = shapes.map(({ name }) => [...named(name), '--'])
   assert.deepEqual(await offered(machine, lines), shapes.map(flags))
-  const [words, sessions, half, whole] = await offered(machine, [[''], ['sessions', 're'], ['se'], ['setup']])
+  const lists = [[''], ['sessions', 're'], ['se'], ['setup'], ['hub', '']]
+  const [words, sessions, half, whole, hub] = await offered(machine, lists)
   assert.deepEqual(
     words!.filter((word) => !word.startsWith('-')),
     commands.map(({ name }) => name),
   )
   assert.deepEqual([sessions, half, whole], [['resume', 'rename'], ['setup', 'sessions', 'serve'], ['setup']])
+  // Words inside of others, such as those of `keys [list|add <name>]`, come after these.
+  const ofHub = 'agents audit machines pause drain resume keys invite prune status migrate backup restore import'
+  assert.deepEqual(
+    hub!.filter((word) => !word.startsWith('-')),
+    ofHub.split(' '),
+  )
 })
 
 test('after a flag with choices come its choices, and after another one nothing of ours', async (t) => {

@@ -100,13 +100,14 @@ function flagsOf({ flags }: CliCommand): [string, Flag][] {
   return Object.entries({ ...flags, help: { short: 'h', help: 'show the help' } })
 }
 
-/** The literal words that a command's help names: `list` and `show` of `[list|show <id>]`. */
+/** The literal words that a command's help names: `list` and `show` of `[list|show <id> [more|less]]`. */
 function subcommands({ words }: CliCommand): string[] {
   if (!words?.includes('|')) return []
   return words
-    .replaceAll(/[[\]]/g, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .replaceAll(/\[[^\]]*\]/g, '')
     .replaceAll(/^<|>$/g, '')
     .split('|')
-    .map((part) => part.split(' ')[0]!)
+    .map((part) => part.trim().split(' ')[0]!)
     .filter((word) => /^[a-z]+$/.test(word))
 }
