@@ -5,11 +5,12 @@ import type { Report, TestResult } from './run-tests.ts'
 import type { AllowedSkips } from './stage-verdict.ts'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newestNode, oldestNode } from './node-versions.ts'
-import { stageFailed, unknownSkips, unmetSkips } from './stage-verdict.ts'
+import { stageFailed, unknownSkips, unmetSkips, unseenParts } from './stage-verdict.ts'
+import { goldenFolder, partsOf } from '../test/golden.ts'
 import { testsOf } from './test-files.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -27,6 +28,11 @@ const allowed = JSON.parse(readFileSync(join(root, 'test', 'skipped.json'), 'utf
 
 // A run that writes what it should compare proves nothing.
 delete process.env.UPDATE_GOLDEN
+/** Every test writes down here which parts of golden files it compared, also as another user. */
+const seen = join(folder, 'golden-parts')
+writeFileSync(seen, '')
+chmodSync(seen, 0o666)
+process.env.TERMAITE_GOLDEN_SEEN = seen
 
 /** The tests alone; what is checked without running them was checked in the first stage. */
 const tests = 'node scripts/test.ts --unchecked'
@@ -47,8 +53,16 @@ await stage('the real CLIs', tests, ['test/real/'], 'repeats')
 
 const all = [...stages.flatMap(({ report }) => report.tests), ...repeated]
 const [unknown, unmet] = [unknownSkips(all, allowed), unmetSkips(all, allowed)]
+const unseen = unseenParts(goldenParts(), readFileSync(seen, 'utf8').split('\n'), allowed)
 summary()
-process.exitCode = stages.some(({ failed }) => failed) || unknown.length > 0 || unmet.length > 0 ? 1 : 0
+process.exitCode =
+  stages.some(({ failed }) => failed) || [unknown, unmet, unseen].some(({ length }) => length > 0) ? 1 : 0
+
+function goldenParts(): string[] {
+  return globSync('**/*.txt', { cwd: goldenFolder }).flatMap((file) =>
+    [...partsOf(readFileSync(join(goldenFolder, file), 'utf8')).keys()].map((part) => `${file}: ${part}`),
+  )
+}
 
 /**
  * Runs one stage. Where it drives foreign programs, such as tmux, a browser or the real CLIs, a file that failed is run once more,
@@ -128,6 +142,8 @@ function summary(): void {
   for (const line of unknown) console.log(`  ${line}`)
   if (unmet.length > 0) console.log('\nNamed in test/skipped.json, and met in no stage:')
   for (const line of unmet) console.log(`  ${line}`)
+  if (unseen.length > 0) console.log('\nParts of golden files that no test compared in any stage:')
+  for (const line of unseen) console.log(`  ${line}`)
   const sum = (outcome: TestResult['outcome']) => stages.reduce((all, { report }) => all + count(report, outcome), 0)
   console.log(`\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
 }

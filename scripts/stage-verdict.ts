@@ -40,3 +40,11 @@ export function unmetSkips(all: readonly TestResult[], allowed: AllowedSkips): s
     .filter((test) => !met.has(test))
     .sort()
 }
+
+/** The parts of golden files that no test has compared, except those of tests that may be skipped in every stage. */
+export function unseenParts(parts: readonly string[], seen: readonly string[], allowed: AllowedSkips): string[] {
+  const [compared, skipped] = [new Set(seen), Object.values(allowed).flatMap(({ tests }) => tests)]
+  // A part is "cli/help.txt: name (2)", and its test "test/cli/help.test.ts › name".
+  const testOf = (part: string) => `test/${part.replace('.txt: ', '.test.ts › ').replace(/ \(\d+\)$/, '')}`
+  return parts.filter((part) => !compared.has(part) && !skipped.includes(testOf(part))).sort()
+}

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { homedir, hostname, networkInterfaces } from 'node:os'
 import { inspect } from 'node:util'
@@ -110,6 +119,8 @@ function compare(subject: string, name: string, count: number, text: string): vo
   const kept = readParts(file)
   assert.ok(kept.has(part), `golden/${subject}.txt has no part "${part}": run with UPDATE_GOLDEN=1, and look at it`)
   assert.equal(text, kept.get(part), `golden/${subject}.txt: ${part}`)
+  // A run of everything asks at its end whether there are parts that no test compares any more.
+  if (process.env.TERMAITE_GOLDEN_SEEN) appendFileSync(process.env.TERMAITE_GOLDEN_SEEN, `${subject}.txt: ${part}\n`)
 }
 
 /** The names and paths of the machine that runs the tests, as far as a text holds them. */

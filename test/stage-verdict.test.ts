@@ -1,7 +1,7 @@
 import type { TestResult } from '../scripts/run-tests.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { stageFailed, unknownSkips, unmetSkips } from '../scripts/stage-verdict.ts'
+import { stageFailed, unknownSkips, unmetSkips, unseenParts } from '../scripts/stage-verdict.ts'
 
 const one: TestResult = { file: 'a.test.ts', name: 'one', outcome: 'passed' }
 const skipped = (why: string): TestResult => ({ ...one, outcome: 'skipped', why })
@@ -27,4 +27,10 @@ test('a test that passed in no stage is named in the list, with a reason that it
 test('a test that is named in the list and met in no stage is found', () => {
   const allowed = { FULL: { why: 'long', tests: ['a.test.ts › one', 'a.test.ts › gone'] } }
   assert.deepEqual(unmetSkips([skipped('long')], allowed), ['a.test.ts › gone'])
+})
+
+test('a part of a golden file that no test compared is found, unless its test may be skipped everywhere', () => {
+  const allowed = { FULL: { why: 'long', tests: ['test/cli/a.test.ts › long one'] } }
+  const parts = ['cli/a.txt: one', 'cli/a.txt: one (2)', 'cli/a.txt: long one', 'cli/a.txt: long one (2)']
+  assert.deepEqual(unseenParts(parts, ['cli/a.txt: one', ''], allowed), ['cli/a.txt: one (2)'])
 })
