@@ -75,7 +75,18 @@ test('the page that waits for the browser after a login answers requests of any 
   const answers: Record<string, string> = {}
   const browse = async (url: string) => {
     const { hostname, port } = new URL(new URL(url).searchParams.get('redirect_uri')!)
-    const targets = ['//', '//[', 'http://', 'http://[::1', '*', '\\\\', '//:99999/callback', '/callback?%', '/%', '/\0']
+    const targets = [
+      '//',
+      '//[',
+      'http://',
+      'http://[::1',
+      '*',
+      '\\\\',
+      '//:99999/callback',
+      '/callback?%',
+      '/%',
+      '/\0',
+    ]
     for (const target of targets) answers[target] = await statusLine(hostname, Number(port), `GET ${target} HTTP/1.1`)
     for (const line of ['GET', 'CONNECT // HTTP/1.1', 'OPTIONS * HTTP/1.1', 'POST /callback HTTP/1.1'])
       answers[line] = await statusLine(hostname, Number(port), line)
