@@ -3,9 +3,9 @@ import type { ToolCall } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import { constants } from 'node:fs'
 import { lstat, realpath } from 'node:fs/promises'
-import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, dirname, resolve, sep } from 'node:path'
 import { HeldTree } from '../base/held-folder.ts'
-import { isProgram } from '../base/program-path.ts'
+import { findOutside } from '../base/program-path.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 import { mustBeJudged, openTrouble } from './files/file-access.ts'
 
@@ -77,8 +77,7 @@ async function ripgrepPath(env: ToolParts['env']): Promise<string | undefined> {
   try {
     return (await import('@vscode/ripgrep')).rgPath
   } catch {
-    const places = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
-    return places.map((folder) => join(folder, 'rg')).find(isProgram)
+    return findOutside('rg', env)
   }
 }
 
