@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts'
+import { withoutProject } from '../base/program-path.ts'
 import type { Io } from '../core/io.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Notice, Occasion } from '../core/talk/notice.ts'
@@ -91,7 +92,7 @@ async function post(url: string, notice: Notice, env: Io['env']): Promise<void> 
 async function run(command: string, notice: Notice, place: { env: Io['env']; cwd: string }): Promise<void> {
   const options = {
     ...place,
-    env: withoutModelKeys(place.env),
+    env: withoutModelKeys(withoutProject(place.env, place.cwd)),
     input: `${JSON.stringify(notice)}\n`,
     signal: AbortSignal.timeout(patienceMs),
   }

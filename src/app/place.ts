@@ -4,6 +4,7 @@ import { userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isMissing } from '../base/files.ts'
 import { projectRoot } from '../base/git.ts'
+import { rememberPlace } from '../base/program-path.ts'
 import { UsageError } from '../core/io.ts'
 
 /** Where a run happens: our home, the folder that agents run in, and the root of its project. */
@@ -35,5 +36,6 @@ export function placeOf(io: Io, wanted = '.'): Place {
     throw new UsageError(`--cwd: the folder ${folder} cannot be used: ${(error as Error).message}.`)
   }
   if (!isFolder) throw new UsageError(`--cwd: ${folder} is not a folder. Name the folder that it is in.`)
+  rememberPlace(cwd)
   return { home: homeOf(io.env), cwd, root: projectRoot(cwd) }
 }

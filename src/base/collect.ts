@@ -7,6 +7,8 @@ export type RunOptions = {
   cwd: string
   env: Readonly<Record<string, string | undefined>>
   input?: string | Uint8Array
+  /** Open files that the command is given as its descriptors from 3 on. */
+  files?: readonly number[]
   signal?: AbortSignal
   /** Called with each chunk of output; true ends the command. */
   enough?(chunk: Uint8Array): boolean
@@ -31,7 +33,7 @@ export function collect(command: string, args: readonly string[], options: RunOp
     const child = childProcesses().spawn(ownProgram(command, options.env, options.cwd), args, {
       cwd: options.cwd,
       env: options.env,
-      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(options.files ?? [])],
       windowsHide: true,
     })
     // Children of the command may hold its pipes open after its end: the pipes are closed instead of waited for.

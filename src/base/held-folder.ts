@@ -1,8 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
+import type { Dirent, Stats } from 'node:fs'
 import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs'
 import { realpathSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { open, opendir } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
 import { errorCode } from './files.ts'
 
 /** Thrown when a path leads to another place than the one that was checked: a folder or link on its way was replaced meanwhile. */
@@ -19,6 +20,9 @@ export class MovedPath extends Error {
  * Elsewhere a folder is found by its name each time, and compared before and after each use.
  */
 const byDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd')
+
+/** The path under which a program finds the open file that it was given as this descriptor. */
+export const descriptorPath = (fd: number): string => (byDescriptor ? `/proc/self/fd/${fd}` : `/dev/fd/${fd}`)
 
 /** Opens a folder only to name what is in it, which needs no permission to list it; Node has no name for this flag of Linux. */
 const O_PATH = byDescriptor ? 0o10000000 : 0
@@ -109,6 +113,24 @@ export class HeldFolder {
     }
   }
 
+  /** The names in this folder with their kinds, in no order; the rest of a longer folder is not read. */
+  async entries(most = Infinity): Promise<Dirent[]> {
+    const found: Dirent[] = []
+    for await (const entry of await opendir(this.at('.').toString())) {
+      if (found.length === most) break
+      found.push(entry)
+    }
+    this.check()
+    return found
+  }
+
+  /** The size, times and kind of what has this name; of a link, its own. Undefined for a missing one. */
+  stats(name: string): Stats | undefined {
+    const stats = lstatSync(this.at(name), { throwIfNoEntry: false })
+    this.check()
+    return stats
+  }
+
   /** Throws a MovedPath when the folder is not the one of that name any more. Needed only where it is found by its name. */
   check(): void {
     if (byDescriptor) return
@@ -119,6 +141,53 @@ export class HeldFolder {
 
   close(): void {
     closeSync(this.#fd)
+  }
+}
+
+/**
+ * A folder and all folders below it. Each one is opened from the one above it and no link is followed, so that a path that
+ * another program listed leads nowhere else. The folders on the way to the last path stay open for the next one.
+ */
+export class HeldTree {
+  #folders: HeldFolder[]
+  #names: string[] = []
+
+  private constructor(top: HeldFolder) {
+    this.#folders = [top]
+  }
+
+  /** Opens the tree at a real path; throws a MovedPath when another folder is found there. */
+  static open(real: string): HeldTree {
+    return new HeldTree(HeldFolder.open(real))
+  }
+
+  /**
+   * The open folder of a file below the top, by the file's path as seen from there; valid until the next call. Undefined where
+   * a folder on the way is missing, closed to us, or a link.
+   */
+  folderOf(path: string): HeldFolder | undefined {
+    const names = path.split(sep).slice(0, -1)
+    const same = names.findIndex((name, at) => name !== this.#names[at])
+    this.#leave(same < 0 ? names.length : same)
+    for (const name of names.slice(this.#names.length)) {
+      if (name === '' || name === '.' || name === '..') return undefined
+      try {
+        this.#folders.push(this.#folders.at(-1)!.child(name))
+      } catch {
+        return undefined
+      }
+      this.#names.push(name)
+    }
+    return this.#folders.at(-1)
+  }
+
+  close(): void {
+    this.#leave(-1)
+  }
+
+  #leave(depth: number): void {
+    for (const folder of this.#folders.splice(depth + 1)) folder.close()
+    this.#names.splice(Math.max(depth, 0))
   }
 }
 

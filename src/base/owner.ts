@@ -67,7 +67,7 @@ function processFields(pid: number, platform: string): [state: string, start: st
       return undefined
     }
   }
-  const { stdout, error } = childProcesses().spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+  const { stdout, error } = childProcesses().spawnSync('/bin/ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
   })

@@ -1,6 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join } from 'node:path'
-import { projectRoot } from './git.ts'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
+import { gitFolders, projectRoot } from './git.ts'
 import { isWithin, realOrSame } from './real-path.ts'
 import { quotedWord } from './shell-word.ts'
 
@@ -11,26 +11,45 @@ export function absolutePath(path: string): string {
   return path.split(delimiter).filter(isAbsolute).join(delimiter)
 }
 
-/**
- * Finds a program on the PATH that no project put there: relative folders and folders inside the project of `cwd` are left
- * out. A project that holds the person's home is the person's own.
- */
-export function findOutside(word: string, env: Env, cwd: string): string | undefined {
-  const inside = insideOf(env, cwd)
-  return foldersOf(env)
-    .filter((folder) => !inside(folder))
-    .map((folder) => join(folder, word))
-    .find(isProgram)
+/** The folders that this process was pointed at: no program of their projects is started for termaite's own use. */
+const places = new Set<string>()
+
+export function rememberPlace(cwd: string): void {
+  places.add(cwd)
 }
 
-/** The environment with a PATH on which the project of `cwd` has no folder: for looking at the programs of the machine. */
-export function withoutProject(env: Env, cwd: string): Record<string, string | undefined> {
+/**
+ * Finds a program on the PATH that nobody put there who works in a project: relative folders are left out, as are these trees and
+ * those of the places that this process works in, by the folder on the PATH and by the real path of the program. A project that
+ * holds the person's home is the person's own.
+ */
+export function programOutside(word: string, env: Env, trees: readonly string[]): string | undefined {
+  const all = [...trees, ...treesOf(env)]
+  const isInside = (path: string) => all.some((tree) => tree !== '/' && isWithin(tree, path))
+  for (const folder of foldersOf(env)) {
+    const path = join(folder, word)
+    if (isProgram(path) && !isInside(folder) && !isInside(realpathSync(path))) return path
+  }
+  return undefined
+}
+
+/** Finds a program on the PATH outside every tree of the repository of `cwd`, too. */
+export function findOutside(word: string, env: Env, cwd?: string): string | undefined {
+  return programOutside(word, env, treesOf(env, cwd))
+}
+
+/**
+ * The environment with a PATH on which no project has a folder: for programs that termaite starts by their names itself, and
+ * for looking at the programs of the machine.
+ */
+export function withoutProject(env: Env, cwd?: string): Record<string, string | undefined> {
   if (env.PATH === undefined) return { ...env }
-  const inside = insideOf(env, cwd)
+  const trees = treesOf(env, cwd)
+  const isInside = (folder: string) => trees.some((tree) => isWithin(tree, realOrSame(folder)))
   return {
     ...env,
     PATH: foldersOf(env)
-      .filter((folder) => !inside(folder))
+      .filter((folder) => !isInside(folder))
       .join(delimiter),
   }
 }
@@ -68,21 +87,54 @@ export function unshadowedArgv(argv: [string, ...string[]], env: Env, cwd: strin
 function shadowOf(word: string, env: Env, cwd: string): string | undefined {
   if (word.includes('/')) return undefined
   const chosen = foldersOf(env).find((folder) => isProgram(join(folder, word)))
-  if (chosen === undefined || !insideOf(env, cwd)(chosen)) return undefined
-  return findOutside(word, env, cwd) ?? `/nonexistent/${word}`
+  if (chosen === undefined) return undefined
+  const outside = findOutside(word, env, cwd)
+  return outside === join(chosen, word) ? undefined : (outside ?? `/nonexistent/${word}`)
 }
 
 const foldersOf = ({ PATH = '' }: Env) => PATH.split(delimiter).filter(isAbsolute)
 
-function insideOf({ HOME }: Env, cwd: string): (folder: string) => boolean {
-  let root: string
+/** The real paths of every tree of the projects that a process works for. */
+function treesOf({ HOME }: Env, cwd?: string): string[] {
+  const home = HOME === undefined ? undefined : realOrSame(HOME)
+  const trees = new Set<string>()
+  for (const place of new Set(cwd === undefined ? places : [cwd, ...places]))
+    for (const tree of treesAt(place)) trees.add(tree)
+  return [...trees].filter((tree) => tree !== '/' && !(home !== undefined && isWithin(tree, home)))
+}
+
+/** The project of a folder, the repositories around it, and every tree beside them: the main checkout and the worktrees. */
+function treesAt(cwd: string): string[] {
   try {
-    root = projectRoot(cwd)
+    const project = projectRoot(cwd)
+    const trees = [project]
+    for (let root = project; existsSync(join(root, '.git')); root = projectRoot(dirname(root))) {
+      trees.push(root, ...treesBeside(root))
+      if (root === dirname(root)) break
+    }
+    return trees
   } catch {
-    return () => false
+    return []
   }
-  if (root === '/' || (HOME !== undefined && isWithin(root, realOrSame(HOME)))) return () => false
-  return (folder) => isWithin(root, realOrSame(folder))
+}
+
+/** A tree counts only if it has its `.git`: a repository may name any folder, and the machine's own programs must stay found. */
+function treesBeside(root: string): string[] {
+  const common = gitFolders(root)?.common
+  if (common === undefined) return []
+  const all = join(common, 'worktrees')
+  const links = existsSync(all) ? readdirSync(all).map((name) => linkIn(join(all, name, 'gitdir'))) : []
+  return [...(basename(common) === '.git' ? [common] : []), ...links].flatMap((link) =>
+    link !== undefined && isAbsolute(link) && existsSync(link) ? [realOrSame(dirname(link))] : [],
+  )
+}
+
+function linkIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return undefined
+  }
 }
 
 export function isProgram(path: string): boolean {

@@ -2,14 +2,13 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Ran, RunOptions } from './collect.ts'
 import { existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { childProcesses } from './process/node-processes.ts'
 import { collect } from './collect.ts'
 import { defined } from './defined.ts'
 import { errorCode } from './files.ts'
 import { withGitConfig } from './git.ts'
-import { isProgram } from './program-path.ts'
-import { isWithin } from './real-path.ts'
+import { findOutside, withoutProject } from './program-path.ts'
 import { ProgramMissing } from './system-error.ts'
 
 export type GitEnv = Readonly<Record<string, string | undefined>>
@@ -117,7 +116,7 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     ...defined(where),
     ...(person ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
     ...defined({ GIT_EXEC_PATH: stop }),
-    PATH: foldersOf(places).join(delimiter),
+    PATH: withoutProject(places.env, tree ?? places.cwd).PATH ?? '',
     // Messages are recognised by their English words.
     LC_ALL: 'C',
     GIT_ATTR_NOSYSTEM: '1',
@@ -162,15 +161,7 @@ function remoteVariables(env: GitEnv): GitEnv {
 /** The program that is named where there is no git. */
 const missing = '/nonexistent/git'
 
-/** Finds git on the PATH, never in the project: `node_modules/.bin` of a repository may hold a program of that name. */
-function gitProgram(places: GitPlaces): string {
-  const found = foldersOf(places)
-    .map((folder) => join(folder, 'git'))
-    .find(isProgram)
-  return found ?? missing
-}
-
-function foldersOf({ env, cwd, tree = cwd }: GitPlaces): string[] {
-  const planted = (folder: string) => tree !== '/' && isWithin(tree, folder)
-  return (env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder) && !planted(folder))
+/** Finds git on the PATH, never in a project: `node_modules/.bin` of a repository may hold a program of that name. */
+function gitProgram({ env, cwd, tree = cwd }: GitPlaces): string {
+  return findOutside('git', env, tree) ?? missing
 }

@@ -8,7 +8,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { mark } from '../base/mark.ts'
 import { ProgramMissing, refusedPathWords } from '../base/system-error.ts'
-import { absolutePath } from '../base/program-path.ts'
+import { absolutePath, rememberPlace } from '../base/program-path.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { parse } from './args.ts'
@@ -39,7 +39,9 @@ export async function runProcess(): Promise<void> {
   const io: Io = {
     env: process.env,
     get cwd() {
-      return workingFolder()
+      const cwd = workingFolder()
+      rememberPlace(cwd)
+      return cwd
     },
     // Opening stdin costs start-up time, so it is opened when it is first read.
     get in() {

@@ -33,7 +33,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
     firstStart: setupCommand,
     leashKey: leashKeyCommand,
   })
-  readyWatchdog(io.env.PATH)
+  readyWatchdog(io.env)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
   await keepYoungHeapSmall()

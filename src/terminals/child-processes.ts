@@ -49,7 +49,9 @@ async function commandLines(pids: readonly number[]): Promise<Map<number, string
   if (process.platform === 'linux')
     return new Map(pids.map((pid) => [pid, processFile(pid, 'cmdline')?.toString().replaceAll('\0', ' ') ?? '']))
   const out = await new Promise<string>((resolve) =>
-    execFile('ps', ['-o', 'pid=,args=', '-p', pids.join(',')], { maxBuffer: 1 << 26 }, (_error, text) => resolve(text)),
+    execFile('/bin/ps', ['-o', 'pid=,args=', '-p', pids.join(',')], { maxBuffer: 1 << 26 }, (_error, text) =>
+      resolve(text),
+    ),
   )
   return new Map([...out.matchAll(/^\s*(\d+)\s(.*)$/gm)].map(([, pid, line]) => [Number(pid), line!]))
 }

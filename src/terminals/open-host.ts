@@ -1,10 +1,9 @@
 import type { Clock } from '../base/clock.ts'
 import type { TerminalHost } from '../core/screen/terminal.ts'
 import { execFile } from 'node:child_process'
-import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
-import { isProgram } from '../base/program-path.ts'
+import { findOutside, withoutProject } from '../base/program-path.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -50,14 +49,13 @@ const oldest = [3, 2] as const
 
 /** Returns the path of a tmux that works, or why there is none. */
 async function findTmux(env: Env): Promise<{ program: string } | { why: string }> {
-  const program = (env.PATH ?? '')
-    .split(delimiter)
-    .filter(isAbsolute)
-    .map((folder) => join(folder, 'tmux'))
-    .find(isProgram)
+  const program = findOutside('tmux', env)
   if (program === undefined) return { why: 'tmux is not installed' }
   try {
-    const { stdout } = await promisify(execFile)(program, ['-V'], { env: { PATH: env.PATH }, timeout: 5_000 })
+    const { stdout } = await promisify(execFile)(program, ['-V'], {
+      env: { PATH: withoutProject(env).PATH },
+      timeout: 5_000,
+    })
     // As in `tmux 3.3a` and `tmux next-3.6`.
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
     const version = [Number(major), Number(minor)] as const

@@ -1,8 +1,11 @@
+import type { FileHandle } from 'node:fs/promises'
 import type { ToolCall } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
-import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
-import { open, opendir, realpath, stat } from 'node:fs/promises'
-import { isProgram } from '../base/program-path.ts'
+import { constants } from 'node:fs'
+import { lstat, realpath } from 'node:fs/promises'
+import { basename, dirname, resolve, sep } from 'node:path'
+import { HeldTree } from '../base/held-folder.ts'
+import { findOutside } from '../base/program-path.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 import { mustBeJudged, openTrouble } from './files/file-access.ts'
 
@@ -16,29 +19,57 @@ export type RipgrepParts = Pick<ToolParts, 'env'> & {
 /** Every search includes hidden files, honours ignore files, and reads no ripgrep settings of the person or the project. */
 const always = ['--no-config', '--hidden', '--no-require-git', '--glob', '!.git', '--color', 'never']
 
+type RipgrepRun = {
+  cwd: string
+  /** At most this many lines are returned. */
+  most: number
+  signal: AbortSignal
+  /** Separates the lines. */
+  end?: '\n' | '\0'
+  /** Open files that ripgrep searches by their descriptors. */
+  files?: readonly number[]
+}
+
 /** Runs ripgrep and returns up to `most` lines of its output; undefined when it is not installed. */
 export async function ripgrep(
   args: readonly string[],
-  { cwd, most, signal }: { cwd: string; most: number; signal: AbortSignal },
+  { cwd, most, signal, end = '\n', files = [] }: RipgrepRun,
   parts: RipgrepParts,
 ): Promise<Found | undefined> {
   const path = await (parts.ripgrep ?? (() => ripgrepPath(parts.env)))()
   if (path === undefined) return undefined
   let seen = 0
   const enough = (chunk: Uint8Array) => {
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen++
+    const code = end.charCodeAt(0)
+    for (let at = chunk.indexOf(code); at >= 0; at = chunk.indexOf(code, at + 1)) seen++
     return seen > most
   }
   const { collect } = await import('../base/collect.ts')
   const env = withoutModelKeys(parts.env)
-  const { code, out, err, error } = await collect(path, [...always, ...args], { cwd, env, signal, enough })
+  const { code, out, err, error } = await collect(path, [...always, ...args], { cwd, env, signal, enough, files })
   if (signal.aborted) throw new Error('cancelled.')
   if (error) return undefined
-  const lines = out.toString('utf8').split('\n')
+  const lines = out.toString('utf8').split(end)
   // The text after the last line end is empty, or a line that was cut.
   lines.pop()
   const trouble = code === 2 ? err.trim() : ''
   return { lines: lines.slice(0, most), more: seen > most, trouble: trouble || undefined }
+}
+
+/** At most this many names of a tree are read. */
+const mostNames = 500_000
+
+/**
+ * Lists the files below a folder that no ignore file excludes, sorted. Ripgrep finds each folder by its name, and a link may
+ * be put in the place of one meanwhile: a path of this list is shown or read only through the tree that is held.
+ */
+export async function proposedFiles(
+  { at, tree }: SearchPlace,
+  signal: AbortSignal,
+  parts: RipgrepParts,
+): Promise<string[]> {
+  const listed = await ripgrep(['--files', '--null'], { cwd: at, most: mostNames, signal, end: '\0' }, parts)
+  return listed ? listed.lines.sort() : plainFiles(tree, signal)
 }
 
 /** The ripgrep that is installed with termaite, or else the one on the path. */
@@ -46,22 +77,31 @@ async function ripgrepPath(env: ToolParts['env']): Promise<string | undefined> {
   try {
     return (await import('@vscode/ripgrep')).rgPath
   } catch {
-    const places = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
-    return places.map((folder) => join(folder, 'rg')).find(isProgram)
+    return findOutside('rg', env)
   }
 }
 
-/** The file or folder to search; throws an error for the model when it does not exist, or leads elsewhere since it was judged. */
-export async function searchPlace(
-  path: string,
-  call: Pick<ToolCall, 'cwd' | 'places'>,
-): Promise<{ at: string; folder: boolean }> {
+/** The folder to search, or the folder of the one file to search. */
+export type SearchPlace = {
+  /** The path of the folder as the model named it. */
+  at: string
+  /** The folder itself, held open; the user closes it. */
+  tree: HeldTree
+  /** The name of the one file to search. */
+  file?: string
+}
+
+/** Opens the place to search; throws an error for the model when it does not exist, or leads elsewhere since it was judged. */
+export async function openSearch(path: string, call: Pick<ToolCall, 'cwd' | 'places'>): Promise<SearchPlace> {
   const at = resolve(call.cwd, path)
-  mustBeJudged(at, await realpath(at).catch(() => at), call)
-  const stats = await stat(at).catch(async (error) => {
-    throw new Error(await openTrouble(error, at, path, call.cwd))
-  })
-  return { at, folder: stats.isDirectory() }
+  try {
+    const real = await realpath(at)
+    mustBeJudged(at, real, call)
+    if ((await lstat(real)).isDirectory()) return { at, tree: HeldTree.open(real) }
+    return { at: dirname(at), tree: HeldTree.open(dirname(real)), file: basename(real) }
+  } catch (error) {
+    throw new Error(await openTrouble(error, at, path, call))
+  }
 }
 
 /** Matches paths against a glob as ripgrep does: a glob without a slash is matched against the name alone. */
@@ -99,16 +139,16 @@ const mostFiles = 20_000
 const longestFile = 2 * 1024 * 1024
 
 /** Lists the files below a folder, sorted, where ripgrep is not installed; ignore files are not read. */
-export async function plainFiles(folder: string, signal: AbortSignal): Promise<string[]> {
+async function plainFiles(tree: HeldTree, signal: AbortSignal): Promise<string[]> {
   const found: string[] = []
-  const waiting = [folder]
+  const waiting = ['']
   while (waiting.length > 0 && found.length < mostFiles) {
     if (signal.aborted) throw new Error('cancelled.')
     const at = waiting.pop()!
     try {
-      for await (const entry of await opendir(at)) {
-        if (entry.isDirectory() && !skipped.has(entry.name)) waiting.push(join(at, entry.name))
-        else if (entry.isFile()) found.push(relative(folder, join(at, entry.name)))
+      for (const entry of (await tree.folderOf(at)?.entries()) ?? []) {
+        if (entry.isDirectory() && !skipped.has(entry.name)) waiting.push(`${at}${entry.name}${sep}`)
+        else if (entry.isFile()) found.push(`${at}${entry.name}`)
       }
     } catch {
       // A folder that vanishes or cannot be opened is skipped.
@@ -117,9 +157,24 @@ export async function plainFiles(folder: string, signal: AbortSignal): Promise<s
   return found.sort()
 }
 
-/** The lines of a file that match a pattern; none if the file is not text. */
-export async function plainMatches(path: string, pattern: RegExp): Promise<{ line: number; text: string }[]> {
-  const file = await open(path).catch(() => undefined)
+/** Opens a file below a folder; undefined for one that is missing, closed to us, a link, or none. The caller closes it. */
+export async function openBelow(tree: HeldTree, path: string): Promise<FileHandle | undefined> {
+  const file = await tree
+    .folderOf(path)
+    ?.openFile(basename(path), constants.O_RDONLY)
+    .catch(() => undefined)
+  if ((await file?.stat())?.isFile()) return file
+  await file?.close()
+  return undefined
+}
+
+/** The lines of a file below a folder that match a pattern; none if the file is not text. */
+export async function plainMatches(
+  tree: HeldTree,
+  path: string,
+  pattern: RegExp,
+): Promise<{ line: number; text: string }[]> {
+  const file = await openBelow(tree, path)
   if (!file) return []
   try {
     if ((await file.stat()).size > longestFile) return []

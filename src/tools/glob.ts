@@ -1,8 +1,9 @@
 import type { Tool } from '../core/work/tool.ts'
 import type { RipgrepParts } from './file-search.ts'
-import { stat } from 'node:fs/promises'
-import { isAbsolute, join, resolve } from 'node:path'
-import { globFilter, plainFiles, ripgrep, searchPlace } from './file-search.ts'
+import type { HeldTree } from '../base/held-folder.ts'
+import { basename, isAbsolute, join, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { globFilter, openSearch, proposedFiles } from './file-search.ts'
 import { shortPath } from '../base/short-path.ts'
 import { defineTool } from './tool-definition.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
@@ -11,9 +12,6 @@ const mostShown = 100
 
 /** At most this many files are sorted by their age. */
 const mostFound = 20_000
-
-/** At most this many names of a tree are read. */
-const mostNames = 500_000
 
 const input = parser({ pattern: string({ min: 1 }), path: optional(string()) })
 
@@ -30,19 +28,22 @@ export function glob(parts: RipgrepParts): Tool {
       return { does: 'access', paths: [{ access: 'read', path: resolve(cwd, folder) }] }
     },
     async run({ pattern, path }, call) {
-      const { cwd, signal } = call
       const { base, rest } = split(path || '.', pattern)
-      const { at, folder } = await searchPlace(base, call)
-      if (!folder) throw new Error(`${base} is a file: give a folder as path.`)
-      // Names are listed first and matched here: ripgrep's own glob option would include ignored files.
-      const found = await ripgrep(['--files'], { cwd: at, most: mostNames, signal }, parts)
-      const names = (found?.lines ?? (await plainFiles(at, signal))).filter(globFilter(rest))
-      if (names.length === 0)
-        return `No file matches ${pattern} ${base === '.' ? 'here' : `in ${base}`}. Put **/ in front of it, or try a shorter pattern.`
-      const paths = await newestFirst(names.slice(0, mostFound), at)
-      const lines = paths.slice(0, mostShown).map((name) => shortPath(join(at, name), cwd))
-      if (names.length <= mostShown) return lines.join('\n')
-      return `${lines.join('\n')}\n[The newest ${mostShown} of ${names.length} files: narrow the pattern or the path.]`
+      const place = await openSearch(base, call)
+      try {
+        if (place.file !== undefined) throw new Error(`${base} is a file: give a folder as path.`)
+        // Names are listed first and matched here: ripgrep's own glob option would include ignored files.
+        const names = (await proposedFiles(place, call.signal, parts)).filter(globFilter(rest))
+        const paths = await newestFirst(names.slice(0, mostFound), place.tree)
+        if (paths.length === 0)
+          return `No file matches ${pattern} ${base === '.' ? 'here' : `in ${base}`}. Put **/ in front of it, or try a shorter pattern.`
+        const lines = paths.slice(0, mostShown).map((name) => shortPath(join(place.at, name), call.cwd))
+        if (paths.length <= mostShown) return lines.join('\n')
+        const count = `${names.length > mostFound ? 'more than ' : ''}${paths.length}`
+        return `${lines.join('\n')}\n[The newest ${mostShown} of ${count} files: narrow the pattern or the path.]`
+      } finally {
+        place.tree.close()
+      }
     },
   })
 }
@@ -54,16 +55,15 @@ function split(path: string, pattern: string): { base: string; rest: string } {
   return { base, rest: `/${pattern.slice(base.length).replace(/^\//, '')}` }
 }
 
-async function newestFirst(names: readonly string[], folder: string): Promise<string[]> {
+/** The files of a list that are there, the newest first. */
+async function newestFirst(names: readonly string[], tree: HeldTree): Promise<string[]> {
   const aged: { name: string; at: number }[] = []
-  for (let i = 0; i < names.length; i += 256)
-    aged.push(...(await Promise.all(names.slice(i, i + 256).map((name) => age(name, folder)))))
+  for (const [i, name] of names.entries()) {
+    if (i % 256 === 255) await setImmediate()
+    const stats = tree.folderOf(name)?.stats(basename(name))
+    if (stats?.isFile()) aged.push({ name, at: stats.mtimeMs })
+  }
   return aged.sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name)
-}
-
-async function age(name: string, folder: string): Promise<{ name: string; at: number }> {
-  const stats = await stat(join(folder, name)).catch(() => undefined)
-  return { name, at: stats?.mtimeMs ?? 0 }
 }
 
 /** The last folder of a pattern before its first wildcard. */

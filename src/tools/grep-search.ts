@@ -1,8 +1,10 @@
+import type { FileHandle } from 'node:fs/promises'
 import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
-import type { RipgrepParts } from './file-search.ts'
-import { basename, dirname, join, resolve } from 'node:path'
-import { globFilter, plainFiles, plainMatches, ripgrep, searchPlace } from './file-search.ts'
+import type { RipgrepParts, SearchPlace } from './file-search.ts'
+import { basename, join, relative, resolve } from 'node:path'
+import { descriptorPath } from '../base/held-folder.ts'
+import { globFilter, openBelow, openSearch, plainMatches, proposedFiles, ripgrep } from './file-search.ts'
 import { shortPath } from '../base/short-path.ts'
 import { messageOf } from '../base/error-message.ts'
 import { defineTool } from './tool-definition.ts'
@@ -24,22 +26,20 @@ export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'isSecret'>): T
     aliases: { rules: ['Read', 'Grep'], hooks: ['Grep'] },
     effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),
     async run(wanted, call) {
-      const { at, folder } = await searchPlace(wanted.path || '.', call)
-      const isSecret = (path: string) => parts.isSecret?.(resolve(call.cwd, path)) === true
-      const place: Place = { at, folder, secret: folder ? await secretFiles(wanted, at, call, parts, isSecret) : [] }
-      const found = (await byRipgrep(wanted, place, call, parts)) ?? (await searchWithoutRipgrep(wanted, place, call))
-      // A search in one named file has no paths in its result: the policy has judged that file by its name.
-      const groups = found.groups.filter(({ path }) => path === undefined || !isSecret(path))
-      return matchesText({ groups, more: found.more }, place.secret) ?? nothing(wanted)
+      const place = await openSearch(wanted.path || '.', call)
+      try {
+        const isSecret = (name: string) => parts.isSecret?.(join(place.at, name)) === true
+        const secret = place.file === undefined ? await secretFiles(wanted, place, call, parts, isSecret) : []
+        const found =
+          (await byRipgrep(wanted, place, call, parts, isSecret)) ??
+          (await searchWithoutRipgrep(wanted, place, call, parts, isSecret))
+        return matchesText(found, secret) ?? nothing(wanted)
+      } finally {
+        place.tree.close()
+      }
     },
   })
 }
-
-/** Where to search; the secret files in it are not searched. */
-type Place = { at: string; folder: boolean; secret: readonly string[] }
-
-/** At most this many names of a folder are looked through for secret files. */
-const mostNames = 500_000
 
 /**
  * The files of a folder that may hold keys, as seen from the working folder. They are found by their names and never
@@ -47,45 +47,87 @@ const mostNames = 500_000
  */
 async function secretFiles(
   { glob }: Wanted,
-  at: string,
+  place: SearchPlace,
   { cwd, signal }: ToolCall,
   parts: RipgrepParts,
-  isSecret: (path: string) => boolean,
+  isSecret: (name: string) => boolean,
 ): Promise<string[]> {
-  const listed = await ripgrep(['--files', '--sort', 'path'], { cwd: at, most: mostNames, signal }, parts)
   const wanted = glob ? globFilter(glob) : () => true
-  const names = (listed?.lines ?? (await plainFiles(at, signal))).filter((name) => isSecret(join(at, name)))
-  return names.filter(wanted).map((name) => shortPath(join(at, name), cwd))
+  const names = (await proposedFiles(place, signal, parts)).filter((name) => isSecret(name) && wanted(name))
+  const isThere = (name: string) => place.tree.folderOf(name)?.stats(basename(name))?.isFile() === true
+  return names.filter(isThere).map((name) => shortPath(join(place.at, name), cwd))
 }
 
+/** At most this many files are open at once. */
+const mostOpen = 100
+
+/** At most this many files with a match are looked through for lines to show. */
+const mostCandidates = 100_000
+
+/**
+ * Searches in two steps. Ripgrep looks through the folder and proposes files; it finds them by their names, and a link may be
+ * put in the place of a folder meanwhile. Each of them is then opened through the folder that is held, and a second ripgrep
+ * searches these open files. Only what the second one finds is shown.
+ */
 async function byRipgrep(
   { pattern, glob }: Wanted,
-  { at, folder, secret }: Place,
+  { at, tree, file }: SearchPlace,
   { cwd, signal }: ToolCall,
   parts: RipgrepParts,
+  isSecret: (name: string) => boolean,
 ): Promise<Matches | undefined> {
-  const long = ['--max-columns', `${longestLine}`, '--max-columns-preview']
+  const wanted = [...(/\n|\\n/.test(pattern) ? ['--multiline'] : []), '-e', pattern]
   const only = glob ? [`--glob=${glob}`] : []
-  const but = secret.map((path) => `--glob=!/${path.replaceAll(/[\\*?{}[\]!]/g, '\\$&').replace(/^\//, '')}`)
-  const lines = /\n|\\n/.test(pattern) ? ['--multiline'] : []
-  const place = at === cwd ? '.' : shortPath(at, cwd)
-  const args = [
-    '--line-number',
-    '--heading',
-    '--sort',
-    'path',
-    ...lines,
-    ...long,
-    ...only,
-    ...but,
-    '-e',
-    pattern,
-    '--',
-    place,
-  ]
-  const found = await ripgrep(args, { cwd, most: mostLines, signal }, parts)
-  if (found?.trouble && found.lines.length === 0) throw new Error(troubleWords(found.trouble))
-  return found && { groups: groupsOf(found.lines, folder), more: found.more }
+  const propose = async () => {
+    const place = at === cwd ? '.' : shortPath(at, cwd)
+    const args = ['--files-with-matches', '--null', ...only, ...wanted, '--', place]
+    const proposed = await ripgrep(args, { cwd, most: mostCandidates, signal, end: '\0' }, parts)
+    if (proposed?.trouble) await mustBeValid([...only, ...wanted], { cwd, signal }, parts)
+    return proposed?.lines.map((path) => relative(at, resolve(cwd, path))).sort()
+  }
+  const names = file === undefined ? await propose() : [file]
+  if (!names) return undefined
+  const found: Matches = { groups: [], more: false }
+  let left = mostLines
+  // The policy has judged a file that was named by its name.
+  const searched = names.filter((name) => file !== undefined || !isSecret(name))
+  for (let i = 0; i < searched.length && !found.more; i += mostOpen) {
+    const batch: { name: string; open: FileHandle }[] = []
+    try {
+      for (const name of searched.slice(i, i + mostOpen)) {
+        const open = await openBelow(tree, name)
+        if (open) batch.push({ name, open })
+      }
+      const paths = batch.map((_one, n) => descriptorPath(3 + n))
+      const long = ['--max-columns', `${longestLine}`, '--max-columns-preview']
+      const shape = ['--line-number', '--heading', '--with-filename', '--threads', '1']
+      const files = batch.map(({ open }) => open.fd)
+      const args = [...shape, ...long, ...wanted, '--', ...paths]
+      if (paths.length === 0) continue
+      const ran = await ripgrep(args, { cwd, most: left, signal, files }, parts)
+      if (!ran) return undefined
+      if (ran.trouble && ran.lines.length === 0) await mustBeValid(wanted, { cwd, signal }, parts)
+      for (const { path, lines } of groupsOf(ran.lines)) {
+        const { name } = batch[paths.indexOf(path)]!
+        found.groups.push({ path: file === undefined ? shortPath(join(at, name), cwd) : undefined, lines })
+      }
+      left -= ran.lines.length
+      found.more = ran.more || (left <= 0 && i + mostOpen < searched.length)
+    } finally {
+      for (const { open } of batch) await open.close()
+    }
+  }
+  return found
+}
+
+/** Throws with ripgrep's own words about a pattern or a glob that it cannot use. No file is read for that, so none is named. */
+async function mustBeValid(
+  args: readonly string[],
+  { cwd, signal }: Pick<ToolCall, 'cwd' | 'signal'>,
+  parts: RipgrepParts,
+): Promise<void> {
+  const tried = await ripgrep([...args, '--', '-'], { cwd, most: 1, signal }, parts)
+  if (tried?.trouble) throw new Error(troubleWords(tried.trouble))
 }
 
 function nothing({ pattern, path, glob }: Wanted): string {
@@ -102,22 +144,25 @@ function troubleWords(trouble: string): string {
 /** Searches in JavaScript where ripgrep is not installed. */
 async function searchWithoutRipgrep(
   wanted: Wanted,
-  { at, folder, secret }: Place,
+  place: SearchPlace,
   { cwd, signal }: ToolCall,
+  parts: RipgrepParts,
+  isSecret: (name: string) => boolean,
 ): Promise<Matches> {
+  const { at, tree, file } = place
   const pattern = regex(wanted.pattern)
-  const base = folder ? at : dirname(at)
-  const files = folder ? await plainFiles(at, signal) : [basename(at)]
+  const isWanted = wanted.glob ? globFilter(wanted.glob) : () => true
+  const searched = async () =>
+    (await proposedFiles(place, signal, parts)).filter((name) => isWanted(name) && !isSecret(name))
   const found: Matches = { groups: [], more: false }
   let left = mostLines
-  for (const name of wanted.glob ? files.filter(globFilter(wanted.glob)) : files) {
+  for (const name of file === undefined ? await searched() : [file]) {
     if (signal.aborted) throw new Error('cancelled.')
-    if (secret.includes(shortPath(join(base, name), cwd))) continue
-    const matches = await plainMatches(join(base, name), pattern)
+    const matches = await plainMatches(tree, name, pattern)
     if (matches.length === 0) continue
     if (left <= 0) return { ...found, more: true }
     const lines = matches.slice(0, left).map(({ line, text }) => `${line}:${text.slice(0, longestLine)}`)
-    found.groups.push({ path: folder ? shortPath(join(base, name), cwd) : undefined, lines })
+    found.groups.push({ path: file === undefined ? shortPath(join(at, name), cwd) : undefined, lines })
     found.more = matches.length > left
     left -= matches.length
   }
@@ -140,17 +185,16 @@ type Group = { path?: string; lines: string[] }
 type Matches = { groups: Group[]; more: boolean }
 
 /**
- * Groups ripgrep's output by file: an empty line separates two files, and a search in one file has no heading. A group with a
- * line that is no match belongs to a file whose path has a line break in it; it is left out, because its path cannot be judged.
+ * Groups ripgrep's output by file; an empty line separates two files. A group with a line that is no match is left out:
+ * ripgrep says there that the file is binary.
  */
-function groupsOf(lines: readonly string[], headings: boolean): Group[] {
-  if (!headings) return lines.length > 0 ? [{ lines: [...lines] }] : []
-  const groups: Group[] = []
-  let open: Group | undefined
+function groupsOf(lines: readonly string[]): Required<Group>[] {
+  const groups: Required<Group>[] = []
+  let open: Required<Group> | undefined
   for (const line of lines) {
     if (line === '') open = undefined
     else if (open) open.lines.push(line)
-    else groups.push((open = { path: line.replace(/^\.\//, ''), lines: [] }))
+    else groups.push((open = { path: line, lines: [] }))
   }
   // The line limit may have cut off the lines of the last heading.
   return groups.filter(({ lines }) => lines.length > 0 && lines.every((line) => /^\d+[:-]|^--$/.test(line)))

@@ -1,5 +1,6 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -43,6 +44,35 @@ test('a program is never found in a relative folder or inside the project, also 
     [at('bin/claude'), undefined, at('bin/bash-like')],
   )
   assert.equal(absolutePath(path.PATH), [at('project/node_modules/.bin'), at('linked'), at('bin')].join(delimiter))
+})
+
+test('a program is found in no tree of the repository: main checkout, worktrees, repositories around it', async (t) => {
+  const { at, env } = shadows(t)
+  const git = (cwd: string, ...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: at(cwd), stdio: 'ignore' })
+  rmSync(at('project/.git'), { recursive: true })
+  git('project', 'init', '-q')
+  git('project', 'commit', '-q', '--allow-empty', '-m', 'x')
+  for (const name of ['one', 'two']) git('project', 'worktree', 'add', '-q', at(name))
+  git('project/sub', 'init', '-q')
+  const put = (path: string) => {
+    mkdirSync(at(join(path, '..')), { recursive: true })
+    writeFileSync(at(path), '#!/bin/sh\n', { mode: 0o755 })
+  }
+  for (const path of ['one/bin/claude', 'two/bin/claude', 'project/sub/bin/claude']) put(path)
+  const path = env('one/bin', 'two/bin', 'project/sub/bin', 'project/node_modules/.bin', 'bin')
+  for (const cwd of ['project', 'one', 'two', 'one/bin', 'project/sub'])
+    assert.deepEqual([cwd, findOutside('claude', path, at(cwd))], [cwd, at('bin/claude')])
+
+  // A link outside that leads into a tree is replaced by those who write there.
+  mkdirSync(at('links'))
+  symlinkSync(at('two/bin/claude'), at('links/claude'))
+  assert.equal(findOutside('claude', env('links', 'bin'), at('one')), at('bin/claude'))
+
+  // A repository cannot hide the machine's own programs by naming their folder as one of its worktrees.
+  mkdirSync(at('project/.git/worktrees/evil'), { recursive: true })
+  writeFileSync(at('project/.git/worktrees/evil/gitdir'), `${at('bin')}/.git\n`)
+  assert.equal(findOutside('claude', env('bin'), at('project')), at('bin/claude'))
 })
 
 test('when the home is the project, its programs are the person’s own', (t) => {

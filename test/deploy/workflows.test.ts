@@ -32,10 +32,41 @@ test('every script, file and job that a workflow names exists', () => {
       if (uses !== undefined) assert.ok(existsSync(join(root, uses)), `${file}: ${uses}`)
       for (const step of steps) {
         assert.equal((step.uses === undefined) !== (step.run === undefined), true, `${file}: ${name}`)
-        if (step.uses !== undefined) assert.match(step.uses, /^actions\/[\w-]+@v\d+$/)
       }
     }
   }
+})
+
+test('every action is pinned by the hash of a commit, with its version beside it, and each action has one pin', () => {
+  const pins = files.flatMap((file) =>
+    text(file)
+      .split('\n')
+      .flatMap((line) => /^\s*(?:- )?uses: (?!\.\/)(.*)$/.exec(line)?.[1] ?? []),
+  )
+  assert.ok(pins.length > 0)
+  for (const pin of pins) assert.match(pin, /^actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  const actions = [...new Set(pins)].map((pin) => pin.split('@')[0])
+  assert.deepEqual([...new Set(actions)], actions)
+})
+
+test('the job that npm trusts checks nothing out, installs nothing and runs no script of the package', () => {
+  const { jobs } = workflows.get('.github/workflows/release.yml')!
+  const trusted = Object.values(jobs).filter(({ permissions }) => permissions?.['id-token'] === 'write')
+  assert.equal(trusted.length, 1)
+  const steps = trusted[0]!.steps!
+  assert.deepEqual(
+    steps.flatMap(({ uses }) => uses?.split('@')[0] ?? []),
+    ['actions/setup-node', 'actions/download-artifact'],
+  )
+  const programs = steps.flatMap(({ run = '' }) =>
+    run
+      .replaceAll('\\\n', ' ')
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')),
+  )
+  assert.deepEqual(programs, ['npm publish', 'sha256sum --check', 'cat ./*.sha256', 'gh release'])
+  assert.match(steps.find(({ run }) => run?.startsWith('npm publish'))!.run!, / --ignore-scripts /)
 })
 
 test('a release publishes only after the whole check, and only the last job may write', () => {
@@ -49,9 +80,10 @@ test('a release publishes only after the whole check, and only the last job may 
       { name: 'check', needs: undefined, uses: './.github/workflows/check.yml', permissions: undefined },
       { name: 'notes', needs: undefined, uses: undefined, permissions: undefined },
       { name: 'binaries', needs: ['check', 'notes'], uses: undefined, permissions: undefined },
+      { name: 'package', needs: ['check', 'notes'], uses: undefined, permissions: undefined },
       {
         name: 'publish',
-        needs: ['binaries'],
+        needs: ['binaries', 'package'],
         uses: undefined,
         permissions: { contents: 'write', 'id-token': 'write' },
       },

@@ -1,5 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { CheckedPlace } from '../../src/core/work/tool.ts'
+import type { RipgrepParts } from '../../src/tools/file-search.ts'
+import type { ToolParts } from '../../src/tools/tool-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -11,14 +13,14 @@ import { sized } from '../full.ts'
 import { seat } from './seat.ts'
 
 /** A project in which another process replaces `src` and `plain.txt` by links that lead out, thousands of times. */
-async function flipped(t: TestContext) {
+async function flipped(t: TestContext, parts: Partial<ToolParts & RipgrepParts> = {}) {
   // Before the seat's own: a folder in which links still flip cannot be removed.
   const over = new AbortController()
   t.after(async () => {
     over.abort()
     await gone
   })
-  const tools = seat(t)
+  const tools = seat(t, parts)
   const { place, root, write } = tools
   const outside = join(place, 'outside')
   mkdirSync(outside)
@@ -37,7 +39,7 @@ async function flipped(t: TestContext) {
     const at = resolve(root, path)
     const { real, inside } = await locatePath(at, { root, home: place })
     const places: CheckedPlace[] = [{ path: at, real }]
-    const given = 'input' in input ? input : { file_path: path, ...input }
+    const given = 'input' in input || 'path' in input ? input : { file_path: path, ...input }
     return inside ? tools.say(tool, given, { places }) : 'outside'
   }
   const untouched = () => {
@@ -49,6 +51,10 @@ async function flipped(t: TestContext) {
 
 /** The least number of tries; there are as many as it takes to meet both the link and the file. */
 const tries = sized(400, 20_000)
+
+/** A search starts programs, so there are fewer. */
+const searches = sized(60, 2_000)
+const startsPrograms = (tool: string) => tool === 'glob' || tool === 'grep_search'
 
 /** The words of a failure, without the path in them. */
 const kindOf = (said: string, root: string) => said.replaceAll(`${root}/`, '').replaceAll(/\d+/g, 'N')
@@ -85,6 +91,31 @@ for (const [tool, path, input] of [
       [...said].filter((words) => !sayable.some((known) => known.test(words))),
       [],
     )
+  })
+
+/** Every search and listing of a folder. A path of a missing file is answered with names of its folder. */
+const looking: [tool: string, path: string, input: object, Partial<RipgrepParts>?][] = [
+  ['file_reader', 'src/secre.txt', {}],
+  ['ls', 'src', {}],
+  ['glob', 'src', { pattern: '**' }],
+  ['glob', '.', { pattern: '*.txt' }],
+  ['glob', '.', { pattern: '*.txt' }, { ripgrep: async () => undefined }],
+  ['grep_search', 'src', { pattern: '[s]ecret|inside' }],
+  ['grep_search', '.', { pattern: '[s]ecret|inside' }],
+  ['grep_search', 'plain.txt', { pattern: '[s]ecret|inside' }],
+  ['grep_search', '.', { pattern: '[s]ecret|inside' }, { ripgrep: async () => undefined }],
+]
+
+for (const [tool, path, input, parts] of looking)
+  test(`${tool} in ${path}${parts ? ' without ripgrep' : ''} shows nothing from outside of the project while links flip`, async (t) => {
+    const { judged, untouched } = await flipped(t, parts)
+    const said = new Set<string>()
+    for (let n = 0; n < (startsPrograms(tool) ? searches : tries) || said.size < 2; n++) {
+      const words = await judged(tool, path, tool === 'file_reader' ? input : { path, ...input })
+      assert.ok(!words.includes('secret'), words)
+      said.add(words)
+    }
+    untouched()
   })
 
 for (const path of ['src/a.txt', 'plain.txt'])

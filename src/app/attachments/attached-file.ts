@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { LineRange, FileReference } from '../../core/talk/file-references.ts'
 import type { Stats } from 'node:fs'
-import { realpath, stat, opendir } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HeldFolder, openReal } from '../../base/held-folder.ts'
 import { errorCode } from '../../base/files.ts'
@@ -137,16 +137,9 @@ const mostLooked = 10_000
 
 /** Lists the names in a folder, folders with a slash; a long list is cut. */
 export async function readFolder(at: string): Promise<FilePart> {
-  const names: string[] = []
   const folder = HeldFolder.open(at)
-  try {
-    for await (const entry of await opendir(folder.at('.').toString())) {
-      if (names.length === mostLooked) break
-      names.push(`${entry.name.replaceAll(/\p{Cc}/gu, '?')}${entry.isDirectory() ? '/' : ''}`)
-    }
-  } finally {
-    folder.close()
-  }
+  const entries = await folder.entries(mostLooked).finally(() => folder.close())
+  const names = entries.map((one) => `${one.name.replaceAll(/\p{Cc}/gu, '?')}${one.isDirectory() ? '/' : ''}`)
   names.sort()
   if (names.length <= mostNames) return { body: names.join('\n') }
   const body = [...names.slice(0, mostNames), `… ${names.length - mostNames} more`].join('\n')

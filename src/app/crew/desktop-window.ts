@@ -2,6 +2,7 @@ import type { Io } from '../../core/io.ts'
 import type { Program } from '../../base/own-program.ts'
 import { spawn } from 'node:child_process'
 import { shellWord } from '../../base/shell-word.ts'
+import { withoutProject } from '../../base/program-path.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 
 /** One agent of a crew, as `termaite crew attach` names it. */
@@ -19,7 +20,11 @@ const startMs = 2_000
 
 /** Opens a desktop window on a slot's terminal. The window is the person's: it outlives this process. */
 export function openDesktopWindow(io: Io, line: string, warn: (words: string) => void): void {
-  const child = spawn('/bin/sh', ['-c', line], { env: withoutModelKeys(io.env), stdio: 'ignore', detached: true })
+  const child = spawn('/bin/sh', ['-c', line], {
+    env: withoutModelKeys(withoutProject(io.env)),
+    stdio: 'ignore',
+    detached: true,
+  })
   const failed = (why: string) =>
     warn(`terminals.desktop_window: no window was opened: ${why}. The command was: ${line}`)
   const began = io.clock.elapsed()

@@ -59,7 +59,7 @@ export function parseStat(pid: number, stat: string): Proc | undefined {
 /** Lists the processes where there is no /proc. */
 export async function fromPs(): Promise<Proc[]> {
   const out = await new Promise<string>((resolve) =>
-    childProcesses().execFile('ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) =>
+    childProcesses().execFile('/bin/ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) =>
       resolve(text),
     ),
   )

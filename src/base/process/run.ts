@@ -5,7 +5,7 @@ import { childProcesses } from './node-processes.ts'
 import { defined } from '../defined.ts'
 import { newId } from '../id.ts'
 import { mark as markMoment } from '../mark.ts'
-import { ownProgram } from '../program-path.ts'
+import { ownProgram, withoutProject } from '../program-path.ts'
 import { endProcesses, groupMayLive, groupOf, kinOf } from './end-processes.ts'
 import { noteOver, ticksNow } from './left-processes.ts'
 import { unwatch, watch, watchGroup } from './watchdog.ts'
@@ -43,7 +43,7 @@ export async function start(command: Command): Promise<Run> {
   const mark = newId(clock.now())
   const began = ticksNow()
   const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
-  watch(mark, env.PATH)
+  watch(mark, withoutProject(env, cwd).PATH)
   try {
     // The shell is ours, whatever the folder puts on the PATH; any other program is the caller's choice.
     const program = argv[0] === 'bash' ? ownProgram('bash', env, cwd) : argv[0]

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { childProcesses } from './node-processes.ts'
+import { withoutProject } from '../program-path.ts'
 
 /**
  * The watchdog that ends runs when termaite is killed. It reads `+ mark [group]` and `- mark` lines; when its input ends while
@@ -45,8 +46,8 @@ const runs = new Map<string, number | undefined>()
 let child: ChildProcess | undefined
 
 /** Starts the watchdog ahead of time, in a process that is about to start runs. */
-export function readyWatchdog(path: string | undefined): void {
-  child ??= begin(path)
+export function readyWatchdog(env: Readonly<Record<string, string | undefined>>): void {
+  child ??= begin(withoutProject(env).PATH)
 }
 
 /** Reports a run before its process starts, so that no moment is uncovered. */

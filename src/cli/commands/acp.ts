@@ -18,7 +18,7 @@ export async function run(io: Io): Promise<number> {
     import('../../desk/editor-desks.ts'),
   ])
   const desks = new ProjectEditorDesks(io)
-  readyWatchdog(io.env.PATH)
+  readyWatchdog(io.env)
   const unnote = noteProcess(homeOf(io.env), { process: 'editor', project: io.cwd }, io.clock)
   await serveAcp({ sdk: await loadAcpSdk(), desks, clock: io.clock, version }, io)
   await desks.close()

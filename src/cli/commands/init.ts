@@ -25,7 +25,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   if (enabledAgents(settings).length === 0) throw new UsageError(noAgentWords(settings))
   const app = await openApp(io, place, settings, { budget: noBudget })
-  readyWatchdog(io.env.PATH)
+  readyWatchdog(io.env)
   await app.conversation.settle()
   say(io, `Reading ${place.root}. Ctrl+C cancels.`)
   const ask = values.yes ? async () => ['write'] : personAt(io)

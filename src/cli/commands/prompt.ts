@@ -150,7 +150,7 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   // Our own agent may answer without starting any process.
-  if (!actsByOurTools(app)) readyWatchdog(io.env.PATH)
+  if (!actsByOurTools(app)) readyWatchdog(io.env)
   await prepareTurn(app, { say: (words) => say(io, words) })
   mark('history')
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'

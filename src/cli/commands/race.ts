@@ -52,7 +52,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       apply: values.yes === true || undefined,
     }),
   )
-  readyWatchdog(io.env.PATH)
+  readyWatchdog(io.env)
   await app.conversation.settle()
   const request = { prompt: racePrompt(race.wish), signal: io.signal }
   const events = runHeadless(app, request, (on, asked) => runRace(on, asked, race, says))

@@ -34,7 +34,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     say(io, review.nothing)
     return 0
   }
-  readyWatchdog(io.env.PATH)
+  readyWatchdog(io.env)
   await app.conversation.settle()
   const files = review.files.length === 1 ? 'one file' : `${review.files.length} files`
   say(io, `Reviewing ${review.scope.words} (${files}). Ctrl+C cancels.`)

@@ -68,6 +68,12 @@ export function escapeOf({ about, options, escape, unanswered: says }: Question)
   return option ? { picks: [option.id], says: option.label } : { says: says ?? unanswered[about] }
 }
 
+/** The option that Enter picks at first. A folder is never trusted by a key that was meant for something else: there it is the no. */
+export function enterOf({ about, options, enter }: Question): Option | undefined {
+  const no = about === 'trust' ? options.find(({ means }) => means === 'no') : undefined
+  return no ?? options.find(({ id }) => id === enter) ?? options[0]
+}
+
 /**
  * Reads a typed answer: the keys of options, the label of one (its beginning is enough where the question takes no free
  * words), or free words. An empty line is Escape's answer.

@@ -49,7 +49,7 @@ export type Question = {
   secret?: boolean
   shows?: Shown[]
   options: Option[]
-  /** The option that Enter picks at first; without it the first one. */
+  /** The option that Enter picks at first; without it the first one. A question of trust begins at its no. */
   enter?: string
   /** Whether termaite suggests an answer: the marked options, else the one of Enter. An empty line takes it in a shell. */
   suggests?: true

@@ -1,9 +1,6 @@
 import type { Argv, WallHost } from './limits.ts'
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
-import { delimiter, isAbsolute, join } from 'node:path'
 import { collect } from '../../base/collect.ts'
-import { isWithin } from '../../base/real-path.ts'
 
 /**
  * A trial that takes longer has failed. A busy machine needs many seconds for the namespaces of the first wall, and a
@@ -76,19 +73,3 @@ const remedies: readonly { applies(system: System): Promise<boolean>; words: str
     words: 'The kernel forbids user namespaces: allow them with "sudo sysctl user.max_user_namespaces=15000"',
   },
 ]
-
-/** Finds a program on the PATH, but not in folders that commands may write: they could replace it. */
-export function programOutside(name: string, env: WallHost['env'], writable: readonly string[]): string | undefined {
-  const places = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
-  for (const folder of places) {
-    try {
-      const path = realpathSync(join(folder, name))
-      if (writable.some((one) => one !== '/' && (isWithin(one, path) || isWithin(one, folder)))) continue
-      accessSync(path, constants.X_OK)
-      if (statSync(path).isFile()) return path
-    } catch {
-      // The program is missing here, or we may not run it: the next folder may have it.
-    }
-  }
-  return undefined
-}

@@ -1,6 +1,7 @@
 import type { TurnScratch, WallHost } from './limits.ts'
 import { spawn } from 'node:child_process'
 import { killChild } from '../../base/process/kill-child.ts'
+import { programOutside } from '../../base/program-path.ts'
 import { once } from 'node:events'
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { chmod, readdir, rm } from 'node:fs/promises'
@@ -10,7 +11,6 @@ import { collect } from '../../base/collect.ts'
 import { makeFolder } from '../../base/files.ts'
 import { randomName } from '../../base/id.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
-import { programOutside } from './availability.ts'
 
 /**
  * Opens the temporary folder and the closed network that the commands of one turn share, so that a server that one command

@@ -3,6 +3,7 @@ import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Libraries } from './libraries.ts'
 import { randomUUID } from 'node:crypto'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
+import { withoutProject } from '../../base/program-path.ts'
 import {
   layerName,
   markOf,
@@ -41,7 +42,7 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
       needPlainId(id)
       const mark = markOf(id)
       const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
-      watch(mark, env.PATH)
+      watch(mark, withoutProject(env, cwd).PATH)
       try {
         const variables = terminalEnv(env, { env: given, withheld, cwd })
         const argv = [layerName, ...shellArgv(command, { shell: env.SHELL, withheld, path: variables.PATH })]

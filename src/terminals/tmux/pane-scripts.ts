@@ -12,6 +12,8 @@ type PaneProgram = {
   /** The terminal's own folder. */
   folder: string
   tmux: string
+  /** The PATH of the script's own programs; the program in the pane has the one of its variables. */
+  path: string
   title: string
   mode: Mode
   cwd: string
@@ -26,7 +28,7 @@ type PaneProgram = {
  * when termaite dies meanwhile. The variables are in the script, because anyone can see a command line and tmux allows
  * only a short one.
  */
-export function runScript({ id, folder, tmux, title, mode, cwd, env, argv, boundTo }: PaneProgram): string {
+export function runScript({ id, folder, tmux, path, title, mode, cwd, env, argv, boundTo }: PaneProgram): string {
   const here = '-t "$TMUX_PANE"'
   const pane = [
     [quotedWord(tmux), 'set-option', '-p', here, '--', idOption, quotedWord(id)],
@@ -38,7 +40,7 @@ export function runScript({ id, folder, tmux, title, mode, cwd, env, argv, bound
     tellPane,
   ]
   // A tmux client whose parent was killed may open a pane late, beside that of the next process: one of the two goes on.
-  const before = `cd ${quotedWord(folder)} && (set -C && : >begun) || exit
+  const before = `${ownPath(path)}cd ${quotedWord(folder)} && (set -C && : >begun) || exit
 ${pane.map((words) => words.join(' ')).join(' \\; ')} >pane
 ${holdAlivePipe}rm -f run
 ${forgetVariables}${exported(env)}cd ${quotedWord(cwd)} || exit
@@ -46,7 +48,7 @@ set -- ${argv.map(quotedWord).join(' ')}
 `
   // The programs that close the pane are not the terminal's own: the watchdog would kill them by its mark.
   const after = `unset ${markVariable}
-echo "$code" >${quotedWord(join(folder, 'exit.new'))} && mv ${quotedWord(join(folder, 'exit.new'))} ${quotedWord(join(folder, 'exit'))}
+${ownPath(path)}echo "$code" >${quotedWord(join(folder, 'exit.new'))} && mv ${quotedWord(join(folder, 'exit.new'))} ${quotedWord(join(folder, 'exit'))}
 ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(boundTo, tmux)}`
   return programScript(before, after)
 }
@@ -68,6 +70,8 @@ stty time 50 && printf '\\033[6n' && dd bs=64 count=1 of=/dev/null
 sleep 0.1
 `
 
+const ownPath = (path: string) => `PATH=${quotedWord(path)}; export PATH\n`
+
 const word = (text: string) => quotedWord(withEscapedSemicolon(text))
 
 /** Unsets the variables of the process that once started the server; only those that describe the pane stay. */
@@ -85,8 +89,8 @@ function exported(env: Readonly<Record<string, string>>): string {
  * Keeps a pane's output in files that are named by the position of their first byte, and keeps the last three of them.
  * It runs as a child of the tmux server, and so goes on when termaite has ended.
  */
-export function keepScript(out: string): string {
-  return `cd ${quotedWord(out)} || exit
+export function keepScript(out: string, path: string): string {
+  return `${ownPath(path)}cd ${quotedWord(out)} || exit
 at=0
 while :; do
   dd bs=2048 count=2048 of="$at" 2>/dev/null

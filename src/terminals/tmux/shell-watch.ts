@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 /** A pipe that a pane's shell holds open as long as it lives: the system closes it however the shell ends. */
 const pipeIn = (folder: string) => join(folder, 'alive')
 
-export async function makeAlivePipe(folder: string): Promise<void> {
-  await promisify(execFile)('mkfifo', ['-m', '600', pipeIn(folder)])
+export async function makeAlivePipe(folder: string, path: string): Promise<void> {
+  await promisify(execFile)('mkfifo', ['-m', '600', pipeIn(folder)], { env: { PATH: path } })
 }
 
 /** The shell command that opens the pipe and reports it with bytes: many, because every reader that looks takes one. */

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
+import { withoutProject } from '../../base/program-path.ts'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
 import { quotedWord } from '../../base/shell-word.ts'
 import {
@@ -54,7 +55,7 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
   const serverAt = (place: Place['server']) => {
     const name = place.join(' ')
     const ways = place[0] === '-L' ? { options: ['-f', join(folder, 'tmux.conf')], session: sessionName } : {}
-    const server = servers.get(name) ?? new TmuxServer(program, place, env, ways)
+    const server = servers.get(name) ?? new TmuxServer(program, place, withoutProject(env), ways)
     servers.set(name, server)
     return server
   }
@@ -104,14 +105,16 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     }
     const argv = shellArgv(command, { shell: env.SHELL, withheld, path: variables.PATH })
     const boundTo = bound ? process.pid : undefined
-    const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv, boundTo })
+    const { PATH: path = '' } = withoutProject(env, cwd)
+    const how = { id, folder: files.folder, tmux: program, path, title, mode, cwd, env: variables, argv, boundTo }
+    const run = runScript(how)
     if (files.exist()) await clear(id, files)
-    files.make({ run, keep: keepScript(files.out) })
-    await makeAlivePipe(files.folder)
+    files.make({ run, keep: keepScript(files.out, path) })
+    await makeAlivePipe(files.folder, path)
     const binding = bound ? { bound: true as const } : {}
     files.keepPlace({ server: here, mode, ...binding })
     const { held, drop } = awaitShell(files.folder)
-    if (bound) watch(markOf(id), env.PATH)
+    if (bound) watch(markOf(id), path)
     try {
       const got = await openPane(serverAt(here), home, { argv: ['/bin/sh', files.run], title, mode, size })
       const place = { server: here, mode: got, ...binding }

@@ -1,11 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { BigIntStats } from 'node:fs'
 import type { ToolCall } from '../../core/work/tool.ts'
-import { readdir, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { errorCode } from '../../base/files.ts'
-import { MovedPath, openReal } from '../../base/held-folder.ts'
+import { HeldFolder, MovedPath, openReal } from '../../base/held-folder.ts'
+import { isWithin } from '../../base/real-path.ts'
 import { nearest } from '../../base/nearest.ts'
 import { messageOf } from '../../base/error-message.ts'
 
@@ -15,7 +16,7 @@ export type OpenFile = { file: FileHandle; real: string; stats: BigIntStats }
 /** Opens a file for reading; the caller closes it. Throws an error that tells the model what to try instead. */
 export async function openFile(path: string, call: Pick<ToolCall, 'cwd' | 'places'>): Promise<OpenFile> {
   const at = resolve(call.cwd, path)
-  const trouble = async (error: unknown) => new Error(await openTrouble(error, at, path, call.cwd))
+  const trouble = async (error: unknown) => new Error(await openTrouble(error, at, path, call))
   const real = await realpath(at).catch(async (error) => {
     throw await trouble(error)
   })
@@ -40,27 +41,42 @@ export function mustBeJudged(at: string, real: string, { places = [] }: Pick<Too
   if (judged && judged.real !== real) throw new MovedPath(at)
 }
 
-/** Says why a path could not be opened, and what to try instead; `cwd` is where the model works. */
-export async function openTrouble(error: unknown, at: string, path: string, cwd: string): Promise<string> {
+/** Says why a path could not be opened, and what to try instead. */
+export async function openTrouble(
+  error: unknown,
+  at: string,
+  path: string,
+  call: Pick<ToolCall, 'cwd' | 'places'>,
+): Promise<string> {
   if (error instanceof MovedPath) return messageOf(error)
   const code = errorCode(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return `${path} does not exist. ${await suggestion(at, cwd)}`
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `${path} does not exist. ${await suggestion(at, call)}`
   if (code === 'EACCES' || code === 'EPERM') return `${path} cannot be opened: permission denied.`
   if (code === 'ELOOP') return `${path} is a link that leads in a circle.`
   return `${path} could not be opened: ${messageOf(error)}.`
 }
 
-async function suggestion(at: string, cwd: string): Promise<string> {
+async function suggestion(at: string, { cwd, places = [] }: Pick<ToolCall, 'cwd' | 'places'>): Promise<string> {
   const folder = dirname(at)
   const here = samePathIn(cwd, at)
   if (here !== undefined) return `Did you mean ${here}?`
   try {
-    const near = nearest(basename(at), await readdir(folder))
+    const real = await realpath(folder)
+    const judged = places.find(({ path }) => path === at)?.real
+    const near = nearest(basename(at), await namesIn(real, judged ? dirname(judged) : await realpath(cwd)))
     if (near) return `Did you mean ${join(folder, near)}?`
     return `Its folder exists: use ls or glob to find what you need.`
   } catch {
     return `Its folder ${folder} does not exist either: use glob to find what you need.`
   }
+}
+
+/** The names in a folder, if it is the one that was judged, or lies below it: others' names are nobody's business. */
+async function namesIn(real: string, judged: string): Promise<string[]> {
+  if (!isWithin(judged, real)) return []
+  const folder = HeldFolder.open(real)
+  const entries = await folder.entries().finally(() => folder.close())
+  return entries.map(({ name }) => name)
 }
 
 /** The file or folder whose path ends like this one, in the folder where the model works: models invent the folders above a project. */

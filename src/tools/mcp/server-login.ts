@@ -187,12 +187,13 @@ async function listenForCallback(wanted = 0): Promise<Callback> {
   const answers: URLSearchParams[] = []
   let heard = () => {}
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    const ours = request.method === 'GET' && url.pathname === '/callback'
+    // Anybody on this machine can send any request target; few of them are parts of a URL.
+    const [path, query = ''] = (request.url ?? '').split('?', 2)
+    const ours = request.method === 'GET' && path === '/callback'
     response.writeHead(ours ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
     response.end(ours ? thanks : '')
     if (!ours) return
-    answers.push(url.searchParams)
+    answers.push(new URLSearchParams(query))
     heard()
   })
   const port = await new Promise<number>((resolve, reject) => {

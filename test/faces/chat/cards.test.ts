@@ -101,6 +101,29 @@ test('a number, or arrows and Enter, answer once', async () => {
   assert.deepEqual([byNumber.answers, byArrows.answers], [[['always']], [['no']]])
 })
 
+test('a question of trust begins at its no, whoever asks and whatever the asker would preselect', async () => {
+  const options = consentOptions({
+    always: { id: 'trust', label: 'Yes, trust it', grants: 'this folder' },
+    no: { id: 'no', label: 'No' },
+  })
+  const trust: Question = { about: 'trust', text: 'Trust this folder?', from: [], options }
+  const answered = async (question: Question, ...keys: string[]) => {
+    const { press, answers } = await shown(question)
+    press(...keys)
+    return answers
+  }
+  assert.deepEqual(
+    [
+      await answered(trust, kitty.enter),
+      await answered({ ...trust, enter: 'trust' }, kitty.enter),
+      await answered(trust, legacy.escape),
+      await answered(trust, kitty.up, kitty.enter),
+      await answered(trust, '2'),
+    ],
+    [[['no']], [['no']], [['no']], [['trust']], [['trust']]],
+  )
+})
+
 test('a number of an answer that the card does not offer does nothing', async () => {
   const [once, , no] = permission.options
   const { answers, press, lines } = await shown({ ...permission, options: [once!, no!] })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
 import { answering, ready, use } from './rig.ts'
@@ -67,6 +68,45 @@ test('a login is waited for; no client is registered before a person wants it; t
   assert.equal(await use(later, 'mcp__web__echo', { text: 'hi' }), 'hi')
   assert.deepEqual(web.notes.slice(-3), ['/token', 'refresh_token', 'tools/call token-3'])
 })
+
+test('the page that waits for the browser after a login answers requests of any form', async (t) => {
+  const web = await new Web('modern').open(t)
+  web.tokens = new Set()
+  const answers: Record<string, string> = {}
+  const browse = async (url: string) => {
+    const { hostname, port } = new URL(new URL(url).searchParams.get('redirect_uri')!)
+    const targets = [
+      '//',
+      '//[',
+      'http://',
+      'http://[::1',
+      '*',
+      '\\\\',
+      '//:99999/callback',
+      '/callback?%',
+      '/%',
+      '/\0',
+    ]
+    for (const target of targets) answers[target] = await statusLine(hostname, Number(port), `GET ${target} HTTP/1.1`)
+    for (const line of ['GET', 'CONNECT // HTTP/1.1', 'OPTIONS * HTTP/1.1', 'POST /callback HTTP/1.1'])
+      answers[line] = await statusLine(hostname, Number(port), line)
+    await (await fetch(url)).text()
+  }
+  const open = await ready(t, [web.config()], { browse })
+  assert.equal((await open.login('web', browse, t.signal)).state, 'ready')
+  golden(t, answers)
+})
+
+/** The first line of the answer to a request, or nothing if the connection is closed without one. */
+function statusLine(host: string, port: number, line: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host, () => socket.write(`${line}\r\nHost: ${host}\r\n\r\n`))
+    let said = ''
+    socket.on('data', (chunk) => (said += chunk))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(said.split('\r\n')[0]!))
+  })
+}
 
 test('a server of the same name at another address is not shown the token', async (t) => {
   const secrets = secretsInMemory()

@@ -2,7 +2,7 @@ import type { Option, Question } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme.ts'
 import { fitToWidth, TextField } from '../widgets.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
-import { optionKeys } from '../../../core/talk/consent.ts'
+import { enterOf, optionKeys } from '../../../core/talk/consent.ts'
 import { hangingLines } from './card-body.ts'
 import { readableText } from '../../question-text.ts'
 
@@ -23,14 +23,12 @@ export class CardAnswers {
 
   constructor(question: Question) {
     this.#question = question
-    const { free, secret = false, options, enter, marked } = question
+    const { free, secret = false, options, marked } = question
+    const first = enterOf(question)
     this.#options = [...options]
     this.#marked = new Set(marked)
     this.#keys = optionKeys(options)
-    this.#at = Math.max(
-      0,
-      options.findIndex(({ id }) => id === enter),
-    )
+    this.#at = first ? options.indexOf(first) : 0
     const placeholder = secret ? 'what you type is not shown' : 'or in your own words'
     this.line = free ? new TextField({ placeholder, secret }) : undefined
   }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { killChild } from '../../../base/process/kill-child.ts'
+import { withoutProject } from '../../../base/program-path.ts'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Clock } from '../../../base/clock.ts'
@@ -114,7 +115,7 @@ const asText = (text: string): Pasted | undefined => (text === '' ? undefined : 
 async function output(argv: Argv, env: Env, clock: Clock): Promise<{ out: Buffer; why?: string }> {
   const [command, ...args] = argv
   const child = spawn(command, args, {
-    env: withoutModelKeys(env),
+    env: withoutModelKeys(withoutProject(env)),
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   })

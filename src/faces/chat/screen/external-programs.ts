@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { editFile } from '../../../base/editor.ts'
+import { withoutProject } from '../../../base/program-path.ts'
 import { isInstalled } from './clipboard.ts'
 import { withoutModelKeys } from '../../../core/work/key-variables.ts'
 
@@ -25,7 +26,7 @@ export async function copyText(text: string, env: Env, write: (data: string) => 
   const byTerminal = encoded.length <= longestEncoded
   if (byTerminal) write(`\x1b]52;c;${encoded}\x07`)
   const program = programs.find(
-    ({ argv, needs }) => (needs === undefined || env[needs]) && isInstalled(argv[0], env.PATH ?? ''),
+    ({ argv, needs }) => (needs === undefined || env[needs]) && isInstalled(argv[0], withoutProject(env).PATH ?? ''),
   )
   if (program && (await runWithInput(program.argv, text, env))) return `Copied with ${program.argv[0]}.`
   if (byTerminal) return 'Copied by the terminal.'
@@ -36,7 +37,7 @@ export async function copyText(text: string, env: Env, write: (data: string) => 
 function runWithInput([command, ...args]: readonly [string, ...string[]], text: string, env: Env): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
-      env: withoutModelKeys(env),
+      env: withoutModelKeys(withoutProject(env)),
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     })
