@@ -32,12 +32,12 @@ export type ProjectDoc = {
   sessions: Record<string, Session>
   /** Why there are no snapshots here; set once the person was told. */
   snapshotsOff?: string
-  /** Why commands run without a sandbox here; set once the person was told. */
-  sandboxOff?: string
   /** The rules that the person said "always" to in this project. */
   rules?: string[]
   /** Rules for commands that the person let run outside the sandbox in this project. */
   outside?: string[]
+  /** Whether commands see this project's files with keys, as the person decided. */
+  keys?: 'shown' | 'hidden'
   /** Folders that the person added to this project for good. */
   folders?: string[]
   /** A prompt that the chat sends when an agent's quota is back. */

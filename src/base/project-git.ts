@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { gitFolders, projectRoot } from './git.ts'
 import { fileSettings, personSettings, settingsText } from './git-settings.ts'
 import { withoutProject } from './program-path.ts'
-import { makeStop, runGit } from './run-git.ts'
+import { gitCommand, makeStop, runGit } from './run-git.ts'
 import { ProgramMissing } from './system-error.ts'
 
 /** Runs git on the repository of a folder and returns its output; rejects with the reason that git gives. */
@@ -67,6 +67,23 @@ export function projectGit(env: GitEnv): Git {
   const git = async (at: string | Repository, ...args: string[]) =>
     (await checkedGit({ ran }, at, args)).toString().trim()
   return Object.assign(git, { ran, filters })
+}
+
+/**
+ * The words and the environment by which a command shows the repository of a folder as `projectGit` does; `remove` is called
+ * after its end. Undefined where there is no repository.
+ */
+export async function showingGit(
+  cwd: string,
+  args: readonly string[],
+  env: GitEnv,
+): Promise<(ReturnType<typeof gitCommand> & { remove(): void }) | undefined> {
+  const repository = repositoryAt(cwd)
+  if (!repository) return undefined
+  const view = viewOf(repository, env, false)
+  await view.configure(false)
+  const places = { cwd, env, dir: repository.own, common: view.path, tree: repository.root, stop: view.stop }
+  return { ...gitCommand(args, places), remove: view.remove }
 }
 
 /** Runs git and returns its output byte for byte; rejects with the reason that git gives. */

@@ -45,6 +45,15 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Ra
   return collect(gitProgram(options), args, { ...defined({ input, signal, enough, heard }), cwd, env: gitEnv(options) })
 }
 
+/** The words and the environment with which git is started by somebody else. */
+export const gitCommand = (
+  args: readonly string[],
+  places: GitPlaces,
+): { argv: [string, ...string[]]; env: Record<string, string | undefined> } => ({
+  argv: [gitProgram(places), ...args],
+  env: gitEnv(places),
+})
+
 /** Starts git with pipes, for output that is too long to collect. */
 export function startGit(args: readonly string[], places: GitPlaces): ChildProcessByStdio<Writable, Readable, null> {
   const { cwd } = places

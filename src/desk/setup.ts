@@ -135,7 +135,7 @@ async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash
   const { env, cwd } = world
   const { wall = wallOf({ platform: process.platform, env: withoutProject(env, cwd) }) } = world
   const none = await wall.none()
-  if (none !== undefined) world.say(`termaite’s own agent: ${unwalledWords(none)}`)
+  if (none !== undefined) world.say(`termaite’s own agent: ${unwalledWords(none, leash)}`)
   if (none !== undefined || leash !== 'ask') return leash
   const picks = await asked(world, {
     text: 'May termaite’s own agent work in its sandbox without asking?',

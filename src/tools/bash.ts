@@ -15,6 +15,7 @@ const input = parser({
   command: string({ min: 1 }),
   timeout_seconds: optional(integer(1, mostSeconds)),
   background: optional(boolean()),
+  outside: optional(string({ min: 1 })),
 })
 
 export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
@@ -25,7 +26,8 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
     input,
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
     // Ending one's own background command changes nothing else.
-    effect: ({ command }) => (background.ends(command) ? { does: 'nothing' } : { does: 'command', command }),
+    effect: ({ command, outside }) =>
+      background.ends(command) ? { does: 'nothing' } : defined({ does: 'command' as const, command, outside }),
     async run({ command, timeout_seconds = usualSeconds, background: behind }, call) {
       if (call.signal.aborted) throw new Error('cancelled before it ran.')
       const killed = await background.kill(command)

@@ -79,7 +79,10 @@ test('a proposed command runs on the leash `all` only where every agent has that
   }
   assert.deepEqual(await ran('all'), ['made.txt', 'gone'])
   for (const text of await ran('read'))
-    assert.match(text, /^bash was refused: .*, and nobody was there to say yes\. Do not try it again in this turn\.$/)
+    assert.match(
+      text,
+      /^bash was refused: .*, and nobody was there to say yes\. Do not try it again in this turn\. The rule bash\(.*\) among permissions\.allow in the user's settings, or with --allow, would allow it\.$/,
+    )
   assert.deepEqual(asked, ['termaite', 'termaite'])
 })
 

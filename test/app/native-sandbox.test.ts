@@ -6,12 +6,13 @@ import { slugOf } from '../../src/app/project.ts'
 import { openBorder } from '../../src/safety/border.ts'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Wall, WallLimits } from '../../src/safety/wall/wall.ts'
 import type { Tool, ToolCall } from '../../src/core/work/tool.ts'
 import type { NativeParts, NativeSeat } from '../../src/app/native/native-parts.ts'
+import type { ShellStart } from '../../src/tools/tool-parts.ts'
 import type { ProjectDoc } from '../../src/app/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
@@ -83,70 +84,94 @@ function held(
   return { parts, seat, call, rooms, opened, walls: agentShell('own', parts, () => toolboxOf('own', parts).box.tools) }
 }
 
-async function program(command: string, how: Held = {}): Promise<string> {
-  const { walls, call } = held(how)
-  return (await walls.shell(command, call())).argv[0]
+/** Lets the policy decide about a command, and starts it as if it were allowed. */
+async function started(command: string, how: Held = {}, sandbox = system) {
+  const { walls, call, parts, seat } = held(how, sandbox)
+  const { tools } = toolboxOf('own', parts).box
+  const bash = tools.find(({ name }) => name === 'bash')!
+  const policy = await policyFor(seat, tools, [], parts)
+  const input = { command }
+  const { verdict } = await policy(bash, input, { ...call(), leash: seat.leash } as unknown as Turn)
+  let start: ShellStart | undefined
+  const spy = walls.explain({
+    ...bash,
+    async run(_: unknown, own: ToolCall) {
+      start = await walls.shell(command, own)
+      return ''
+    },
+  })
+  if (verdict !== 'no') await spy.run(input, call())
+  return { verdict, start }
 }
 
-test('the leash decides what a command may write, and git is writable for a git command that writes', async () => {
-  const at = async (leash: Leash) =>
-    Object.fromEntries(
-      await Promise.all(
-        [
-          'ls',
-          'npm test',
-          './x.sh $Y',
-          'git status',
-          'git commit -m x',
-          'make && git tag v1',
-          'for f in *; do git add "$f"; done',
-        ].map(async (command) => [command, await program(command, { leash })] as const),
-      ),
-    )
-  assert.deepEqual(await at('read'), {
-    ls: 'read',
-    'npm test': 'read',
-    './x.sh $Y': 'read',
-    'git status': 'read',
-    'git commit -m x': 'read',
-    'make && git tag v1': 'read',
-    'for f in *; do git add "$f"; done': 'read',
-  })
-  const edit = {
-    'npm test': 'write sockets',
-    './x.sh $Y': 'write sockets',
-    'git commit -m x': 'write git sockets',
-    'make && git tag v1': 'write git sockets',
-    'for f in *; do git add "$f"; done': 'write git sockets',
-  }
-  assert.deepEqual(await at('edit'), { ls: 'write sockets', 'git status': 'write sockets', ...edit })
+/** What the policy says about a command, and the first word that starts it. */
+async function program(command: string, how: Held = {}, sandbox = system): Promise<string> {
+  const { verdict, start } = await started(command, how, sandbox)
+  return start ? `${verdict}: ${start.argv[0]}` : verdict
+}
+
+test('the leash decides what a command may write', async () => {
+  const commands = ['ls', 'npm test', './x.sh $Y', 'git status', 'git commit -m x', 'for f in *; do git add "$f"; done']
+  const at = (leash: Leash) => Promise.all(commands.map((command) => program(command, { leash })))
+  const [reads, writes] = ['yes: read', 'yes: write git sockets']
+  assert.deepEqual([...new Set(await at('read'))], [reads])
+  assert.deepEqual([...new Set(await at('edit'))], [writes])
   // At `ask`, a command that looks runs without a yes; every other one was allowed.
-  assert.deepEqual(await at('ask'), { ls: 'read', 'git status': 'read', ...edit })
-  assert.deepEqual([...new Set(Object.values(await at('all')))], ['bash'])
+  const asked = 'ask: write git sockets'
+  assert.deepEqual(await at('ask'), [reads, asked, asked, reads, asked, asked])
+  assert.deepEqual([...new Set(await at('all'))], ['yes: bash'])
 })
 
-test('without a sandbox, a command that may only look gets no variable that could make it do more, and no key', async () => {
-  const given = { CDPATH: '/etc', GLOBIGNORE: '*', BASH_ENV: '/x', GITHUB_TOKEN: 'made-up', LANG: 'C' }
-  const { walls, call } = held({ leash: 'read', env: given }, without)
-  const { env = {} } = await walls.shell('ls', call())
+test('without a sandbox a reader starts without a shell and with almost no environment, and everything else is asked about or refused', async () => {
+  const given = {
+    CDPATH: '/etc',
+    GLOBIGNORE: '*',
+    BASH_ENV: '/x',
+    GITHUB_TOKEN: 'made-up',
+    LD_PRELOAD: '/x',
+    LANG: 'C',
+  }
+  for (const leash of ['read', 'ask', 'edit'] as const) {
+    const { verdict, start } = await started('ls package.json', { leash, env: given }, without)
+    assert.deepEqual(
+      [verdict, start?.argv.slice(1), basename(start?.argv[0] ?? ''), start?.env],
+      ['yes', ['--', 'package.json'], 'ls', { LANG: 'C' }],
+    )
+  }
+  const by = async (command: string, how: Held) => program(command, how, without)
   assert.deepEqual(
-    Object.keys(given).map((name) => env[name]),
-    [undefined, undefined, undefined, undefined, 'C'],
+    [
+      await by('npm test', { leash: 'read' }),
+      await by('npm test', { leash: 'ask' }),
+      await by('npm test', { leash: 'edit' }),
+      await by('npm test', { leash: 'all' }),
+      await by('npm test', { leash: 'edit', allow: ['bash'] }),
+      await by('npm test', { leash: 'edit', allow: ['bash(npm test)'] }),
+      await program('npm test', { enabled: false }),
+      await program('npm test', { enabled: false, leash: 'read' }),
+    ],
+    ['no', 'ask: bash', 'ask: bash', 'yes: bash', 'ask: bash', 'yes: bash', 'ask: bash', 'no'],
   )
+  const { walls, call } = held({}, without)
+  // A command that the policy did not decide about never runs without a wall.
+  await assert.rejects(walls.shell('ls', call()))
 })
 
-test('a command reaches the network where a rule or a yes gives it one', async () => {
+test('a command reaches the network where the settings, a literal rule or a yes to the whole of it gives it one', async () => {
   const reaches = async (command: string, how: Held = {}) => {
     const by = await program(command, how)
-    return by === 'bash' ? by : by.split(' ').includes('network') ? 'open' : 'closed'
+    const [verdict, place = ''] = by.split(': ')
+    return place === 'bash' ? by : `${verdict} ${place.split(' ').includes('network') ? 'open' : 'closed'}`
   }
   assert.deepEqual(
     {
       'what looks': await reaches('ls'),
       'what runs the project’s own': await reaches('npm test'),
       'what is not known, and ran without a question': await reaches('frobnicate --now'),
-      'what reaches out was asked for': await reaches('curl https://example.com'),
-      'what installs was asked for': await reaches('npm install left-pad'),
+      'what reaches out is asked for': await reaches('curl https://example.com'),
+      'what installs is asked for': await reaches('npm install left-pad'),
+      'a rule for a beginning': await reaches('npm install left-pad', { allow: ['bash(npm install:*)', 'bash'] }),
+      'a literal rule': await reaches('npm install left-pad', { allow: ['bash(npm install left-pad)'] }),
       'a server of this turn': await reaches('curl -s http://127.0.0.1:3000/x'),
       'a server of this turn and another': await reaches('curl http://localhost http://x.org'),
       'a reader': await reaches('npm test', { leash: 'read' }),
@@ -161,35 +186,38 @@ test('a command reaches the network where a rule or a yes gives it one', async (
         network: 'none',
         leash: 'all',
       }),
-      'the settings switch it off': await reaches('ls', { enabled: false }),
     },
     {
-      'what looks': 'closed',
-      'what runs the project’s own': 'closed',
-      'what is not known, and ran without a question': 'closed',
-      'what reaches out was asked for': 'open',
-      'what installs was asked for': 'open',
-      'a server of this turn': 'closed',
-      'a server of this turn and another': 'open',
-      'a reader': 'closed',
-      'a reader with a rule for the web': 'open',
-      'a rule for the web': 'open',
-      'a rule of this run': 'open',
-      'a rule for one host is none for a shell': 'closed',
-      'the whole leash has no wall': 'bash',
-      'the settings open it': 'open',
-      'the settings close it': 'closed',
-      'the settings close it at every leash': 'closed',
-      'the settings switch it off': 'bash',
+      'what looks': 'yes closed',
+      'what runs the project’s own': 'yes closed',
+      'what is not known, and ran without a question': 'yes closed',
+      'what reaches out is asked for': 'ask open',
+      'what installs is asked for': 'ask open',
+      'a rule for a beginning': 'ask open',
+      'a literal rule': 'yes open',
+      'a server of this turn': 'yes closed',
+      'a server of this turn and another': 'ask open',
+      'a reader': 'yes closed',
+      'a reader with a rule for the web': 'yes open',
+      'a rule for the web': 'yes open',
+      'a rule of this run': 'yes open',
+      'a rule for one host is none for a shell': 'yes closed',
+      'the whole leash has no wall': 'yes: bash',
+      'the settings open it': 'yes open',
+      'the settings close it': 'yes closed',
+      'the settings close it at every leash': 'yes closed',
     },
   )
 })
 
-test('a command that needs the machine itself was asked for, and runs outside; a reader never does', async () => {
+test('a command that needs the machine itself is asked for as a whole, and runs outside; a reader never does', async () => {
   const away = [
     'git push',
     'ls && git fetch',
     'docker compose up',
+    'docker --version; node x.mjs',
+    'ssh -V; node x.mjs',
+    'gh --version && ./x.sh',
     'ssh host',
     'git commit -S -m x',
     'sudo ls',
@@ -202,32 +230,85 @@ test('a command that needs the machine itself was asked for, and runs outside; a
   const by = (commands: string[], how?: Held) => Promise.all(commands.map((command) => program(command, how)))
   assert.deepEqual(
     await by(away),
-    away.map(() => 'bash'),
+    away.map(() => 'ask: bash'),
   )
   assert.deepEqual(
-    (await by(inside)).filter((one) => one === 'bash'),
+    (await by(inside)).filter((one) => one.endsWith('bash')),
     [],
   )
-  assert.deepEqual([...new Set(await by([...away, ...inside], { leash: 'read' }))], ['read'])
+  const refused = await by([...away, ...inside], { leash: 'read' })
   assert.deepEqual(
-    (await by(away, { network: 'none' })).filter((one) => one === 'bash'),
+    refused.filter((one) => one !== 'no' && one !== 'yes: read'),
+    [],
+  )
+  assert.deepEqual(
+    (await by(away, { network: 'none' })).filter((one) => one.endsWith('bash')),
     [],
   )
 })
 
 test('a rule of the person lets a command run outside, whole and alone', async () => {
   const how = { outside: ['bash(npm test)', 'bash(make serve:*)'] }
-  const by = async (command: string, more: Held = {}) => (await program(command, { ...how, ...more })).split(' ')[0]
+  const by = async (command: string, more: Held = {}) =>
+    (await program(command, { ...how, ...more })).split(' ').slice(0, 2)
   assert.deepEqual(
     [
       await by('npm test'),
-      await by('cd src && make serve PORT=1'),
-      await by('make serve; make other'),
+      await by('make serve PORT=1'),
       await by('npm test -- --all'),
+      await by('npm test; ls'),
       await by('npm test', { leash: 'read' }),
       await by('npm test', { network: 'none' }),
     ],
-    ['bash', 'bash', 'write', 'write', 'read', 'write'],
+    ['yes: bash', 'yes: write', 'yes: write', 'yes: write', 'yes: read', 'yes: write'].map((one) => one.split(' ')),
+  )
+})
+
+test('the project’s own keys are hidden until the person says yes once for the project', async (t) => {
+  const key = join(root, '.env')
+  writeFileSync(key, 'A=made-up')
+  t.after(() => rmSync(key))
+  const hidden: (readonly string[] | undefined)[] = []
+  const asked: Question[] = []
+  const watching: Wall = {
+    ...system,
+    wrap: async (command, limits) => (hidden.push(limits.hidden), system.wrap(command, limits)),
+  }
+  const session = (leash: Leash, picks: string[] | undefined) => {
+    const { walls, call, parts, seat } = held({ leash }, watching)
+    const { tools } = toolboxOf('own', parts).box
+    const bash = tools.find(({ name }) => name === 'bash')!
+    const spy = walls.explain({
+      ...bash,
+      run: async ({ command }: { command: string }, own: ToolCall) => (await walls.shell(command, own), ''),
+    })
+    return async (command: string) => {
+      const policy = await policyFor(seat, tools, [], parts)
+      const input = { command }
+      const given = call(async (question) => (asked.push(question), picks))
+      const { verdict } = await policy(bash, input, { ...given, leash } as unknown as Turn)
+      if (verdict !== 'no') await spy.run(input, given)
+      const seen = hidden.splice(0).map((files) => (files?.includes(key) ? 'hidden' : 'shown'))
+      return [verdict, ...seen, asked.splice(0).length].join(' ')
+    }
+  }
+  const yes = session('edit', ['shown'])
+  const no = session('edit', ['hidden'])
+  const nobody = session('edit', undefined)
+  const read = session('read', ['shown'])
+  assert.deepEqual(
+    {
+      'a yes': [await yes('ls'), await yes('npm test'), await yes('npm test'), await yes('node -e 1')],
+      'a no': [await no('npm test'), await no('npm test'), await no('cat .env')],
+      nobody: [await nobody('npm test'), await nobody('npm test')],
+      read: [await read('npm test'), await read('cat .env')],
+    },
+    {
+      'a yes': ['yes hidden 0', 'yes shown 1', 'yes shown 0', 'yes shown 0'],
+      'a no': ['yes hidden 1', 'yes hidden 0', 'ask shown 0'],
+      nobody: ['yes hidden 1', 'yes hidden 1'],
+      read: ['yes hidden 0', 'no 0'],
+    },
   )
 })
 
@@ -253,7 +334,7 @@ test('a package script that changes after it was judged does not lead outside, n
     await spy.run(input, call())
     places.push(verdict)
   }
-  assert.deepEqual(places, ['write sockets', 'yes', 'write sockets', 'yes'])
+  assert.deepEqual(places, ['write git sockets', 'yes', 'write git sockets', 'yes'])
 })
 
 test('behind the wall the environment has no keys, the variables of the settings, and caches of the project’s own', async () => {
@@ -326,7 +407,6 @@ test('"always" is kept for the project, a no and an empty room are told to the m
   const always = scripted({}, printed, ['always'])
   assert.match((await always.run('make x')).text, /^fine\n/)
   assert.deepEqual((await always.parts.project.read()).outside, ['bash(make x)'])
-  golden(t, (await always.run('make x')).text)
   const ends = async (how: Held, picks: string[] | undefined) => {
     const { run, asked } = scripted(how, printed, picks)
     return [(await run('make x')).text.split('only in the project')[1], asked.length]
@@ -359,14 +439,6 @@ test('a failure that is not the sandbox’s is left alone, and so is a command t
   })
 })
 
-test('a missing sandbox is reported once in a project, and on request', async (t) => {
-  const { parts, seat, walls, call } = held({}, without)
-  assert.deepEqual(await walls.shell('ls', call()), { argv: ['bash', '-c', 'ls'] })
-  await walls.shell('ls', call())
-  golden(t, parts.state.notes)
-  golden(t, await sandboxWords(seat.settings, without, 'edit'))
-})
-
 test('the person is told what holds the commands of each leash', async (t) => {
   const { settings } = held({}).seat
   const say = (leash: Leash, wall = system) => sandboxWords(settings, wall, leash)
@@ -376,6 +448,7 @@ test('the person is told what holds the commands of each leash', async (t) => {
     edit: await say('edit'),
     all: await say('all'),
     'read without': await say('read', without),
+    'edit without': await say('edit', without),
     closed: await sandboxWords({ ...settings, sandbox: { enabled: true, network: 'none' } }, system, 'all'),
   })
 })

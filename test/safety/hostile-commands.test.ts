@@ -78,26 +78,17 @@ test('each hostile command really has its effect', { skip: noSandbox }, async ()
   assert.deepEqual(wrong, [])
 })
 
-test(
-  'at edit, without a sandbox, commands that run unasked do nothing outside the project and show no secret',
-  { skip: noSandbox },
-  async () => {
-    const wrong: unknown[] = []
-    const free: string[] = []
-    for (const { command } of corpus)
-      for (const mode of modes)
-        if ((await verdictOf(command, 'edit', mode)) === 'yes') {
-          free.push(command)
-          break
-        }
-    assert.ok(free.length > 20, `${free.length} run`)
-    for (const command of some(free, 12)) {
-      const { runs, writes, leaks } = await wire.run(contained(command, wire.project))
-      if (runs || leaks || writes.some((path) => !isWithin(root, path))) wrong.push({ command, runs, writes, leaks })
-    }
-    assert.deepEqual(wrong, [])
-  },
-)
+test('at ask and edit, without a sandbox, a person is asked about every hostile command in every mode', async () => {
+  const wrong: unknown[] = []
+  for (const leash of ['ask', 'edit'] as const)
+    for (const mode of modes)
+      for (const { command } of corpus) {
+        const verdict = await verdictOf(command, leash, mode)
+        if (verdict !== (mode === 'plan' || mode === 'dontAsk' ? 'no' : 'ask'))
+          wrong.push({ command, leash, mode, verdict })
+      }
+  assert.deepEqual(wrong, [])
+})
 
 for (const leash of ['read', 'edit'] as const)
   test(
@@ -109,9 +100,8 @@ for (const leash of ['read', 'edit'] as const)
       const wrong: unknown[] = []
       for (const { command } of some(corpus, 40)) {
         if ((await verdictOf(command, leash, 'default', facts)) !== 'yes') continue
-        const { parts } = await judge(command, { root, home, cwd: root })
-        const place = placeOf({ parts, leash, bounds: { root, home }, facts })
-        assert.ok('inside' in place && place.outside === undefined, command)
+        const place = placeOf(leash, facts, 'leash')
+        assert.ok('inside' in place, command)
         const walled = await wall.wrap(['bash', '-c', command], { root, home, ...place.inside })
         if ('none' in walled) assert.fail(`${command}: ${walled.none}`)
         const keyless = { ...env, MADE_UP_API_KEY: undefined }

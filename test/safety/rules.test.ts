@@ -46,7 +46,8 @@ const turn = (leash: Leash, ask: Turn['ask'] = async () => undefined) =>
   ({ cwd: project.root, leash, ask, signal: new AbortController().signal }) as unknown as Turn
 
 type Lists = { allow?: string[]; ask?: string[]; deny?: string[]; spared?: string[]; outside?: string[] }
-type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remember' | 'readable' | 'wall'>
+type Setting = { leash?: Leash; mode?: Mode } & Lists &
+  Pick<PolicyParts, 'remember' | 'readable' | 'wall' | 'judged' | 'untold'>
 
 function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], outside = [], ...rest }: Setting) {
   const { rules, faults } = parseRules({ allow, ask, deny, spared, outside })
@@ -59,9 +60,9 @@ function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], 
     rules: () => ({ ...rules, allow: [...rules.allow, ...kept.map((rule) => answeredRule(rule)!)] }),
     tools,
     ...rest,
-    remember(rule) {
+    remember(rule, outside) {
       kept.push(rule)
-      return rest.remember?.(rule)
+      return rest.remember?.(rule, outside)
     },
   })
 }
@@ -91,8 +92,8 @@ test('the leash and the mode must both leave it free', async () => {
     {
       'read default': 'yes no no no no no',
       'ask default': 'yes ask ask ask ask ask',
-      'edit default': 'yes yes ask ask ask ask',
-      'edit acceptEdits': 'yes yes ask yes ask ask',
+      'edit default': 'yes ask ask ask ask ask',
+      'edit acceptEdits': 'yes ask ask ask ask ask',
       'all default': 'yes yes yes ask ask ask',
       'all acceptEdits': 'yes yes yes yes ask ask',
       'all dontAsk': 'yes yes yes no no no',
@@ -148,7 +149,19 @@ test('commands that the wall holds run unasked, and leaving the wall asks', asyn
       'edit acceptEdits': await both({ leash: 'edit', mode: 'acceptEdits' }),
       'edit plan': await both({ leash: 'edit', mode: 'plan' }),
       ask: [await row(held.slice(1), { leash: 'ask' }), await row(leaves, { leash: 'ask' })],
-      'a rule of the person': await both({ leash: 'edit', allow: ['bash'], outside: ['bash(git push)'] }),
+      'a rule for every command': await both({ leash: 'edit', allow: ['bash'], spared: ['bash'] }),
+      'rules for beginnings': await row(['git push', 'docker ps', 'npm install', 'ssh host'], {
+        leash: 'edit',
+        allow: ['bash(git:*)', 'bash(docker:*)', 'bash(npm:*)'],
+        spared: ['bash(ssh *)'],
+        outside: ['bash(git push:*)'],
+      }),
+      'literal rules': await row(['git push', 'docker ps', 'npm install', 'ssh host'], {
+        leash: 'edit',
+        allow: ['bash(git push)', 'bash(npm install)'],
+        spared: ['bash(ssh host)'],
+        outside: ['bash(docker ps)'],
+      }),
       'a rule that asks': await row(['npm test'], { leash: 'edit', ask: ['bash'] }),
       'a rule that denies': await row(['npm test'], { leash: 'edit', deny: ['bash(npm:*)'] }),
       'what may be what a rule denies': await row(['$X'], { leash: 'edit', deny: ['bash(rm:*)'] }),
@@ -159,7 +172,9 @@ test('commands that the wall holds run unasked, and leaving the wall asks', asyn
       'edit acceptEdits': ['yes', 'ask'],
       'edit plan': ['no', 'no'],
       ask: ['ask', 'ask'],
-      'a rule of the person': ['yes', 'yes'],
+      'a rule for every command': ['yes', 'ask yes'],
+      'rules for beginnings': 'ask',
+      'literal rules': 'yes',
       'a rule that asks': 'ask',
       'a rule that denies': 'no',
       'what may be what a rule denies': 'ask',
@@ -288,7 +303,7 @@ test('a denied command is denied however it is wrapped, and an unreadable one is
 test('a rule allows the commands that it names and no more', async () => {
   const allow = ['bash(npm run build:*)', 'bash(curl https://example.com/*)']
   assert.equal(
-    await bash('npm run build', { leash: 'ask', allow: [...allow, 'bash(tsc:*)', 'bash(eslint src)'] }),
+    await bash('npm run build', { wall, leash: 'ask', allow: [...allow, 'bash(tsc:*)', 'bash(eslint src)'] }),
     'yes',
   )
   assert.equal(await bash('curl https://example.com/x', { allow }), 'yes')
@@ -297,7 +312,7 @@ test('a rule allows the commands that it names and no more', async () => {
   assert.equal(await bash('curl https://example.com/x > /tmp/x', { allow }), 'ask')
   assert.equal(await bash('curl https://example.com/$X', { allow }), 'ask')
   assert.equal(await bash('sudo curl https://example.com/x', { allow }), 'ask')
-  assert.equal(await bash('npm run buildings', { leash: 'ask', allow }), 'ask')
+  assert.equal(await bash('npm run buildings', { wall, leash: 'ask', allow }), 'ask')
 })
 
 test('files are judged by where they lead', async () => {
@@ -449,17 +464,18 @@ test('the narrowest rule of every kind allows the same again and nothing beside 
 
 test('"always" offers the beginning of a command as a rule, where the rest of it cannot name another program', async () => {
   const offered = async (command: string, setting: Setting = {}) =>
-    (await made({ leash: 'ask', ...setting })(tool('bash'), { command }, turn('ask'))).prefix
+    (await made({ wall, leash: 'ask', ...setting })(tool('bash'), { command }, turn('ask'))).prefix
   const prefixes: [string, string | undefined][] = [
     ['npm run test', 'bash(npm run test:*)'],
     ['npm run build -- --watch', 'bash(npm run build:*)'],
     ['npm test', 'bash(npm test:*)'],
     ['cd src && npm test -- a.test.js', 'bash(npm test:*)'],
-    ['git push origin main', 'bash(git push:*)'],
+    ['git commit -m x', 'bash(git commit:*)'],
+    ['git push origin main', undefined],
     ['git add . && git commit -m x', undefined],
     ['make build', 'bash(make build:*)'],
     ['eslint --fix src', 'bash(eslint:*)'],
-    ['docker compose logs -f web', 'bash(docker compose logs:*)'],
+    ['docker compose logs -f web', undefined],
     ['docker compose up', undefined],
     ['npm install left-pad', undefined],
     ['git push --force', undefined],
@@ -484,7 +500,7 @@ test('"always" offers the beginning of a command as a rule, where the rest of it
 
 test('a beginning that was allowed covers commands that go on from it, part by part, and nothing that cannot be undone', async () => {
   const kept: string[] = []
-  const own = made({ leash: 'ask', remember: (rule) => void kept.push(rule) })
+  const own = made({ wall, leash: 'ask', remember: (rule) => void kept.push(rule) })
   const run = async (command: string, picks?: string[]) => {
     const steps = perform(
       { id: '1', tool: tool('bash'), name: 'bash', input: { command } },
@@ -497,16 +513,19 @@ test('a beginning that was allowed covers commands that go on from it, part by p
     }
   }
   assert.deepEqual(
-    [await run('npm run build'), await run('npm run build', ['prefix']), await run('git push', ['prefix'])],
+    [await run('npm run build'), await run('npm run build', ['prefix']), await run('git commit', ['prefix'])],
     [false, true, true],
   )
-  assert.deepEqual(kept, ['bash(npm run build:*)', 'bash(git push:*)'])
-  const yes = ['npm run build', 'npm run build -- --watch', 'git push -u origin feature/x:main', 'ls && git push']
+  assert.deepEqual(kept, ['bash(npm run build:*)', 'bash(git commit:*)'])
+  const yes = ['npm run build', 'npm run build -- --watch', 'git commit -m x', 'ls && git commit']
   const no = [
     'npm run buildings',
     'npm run build && rm -rf /',
     'npm run build; touch a',
     'npm run build > a',
+    'git push',
+    'git commit && git push',
+    'git commit -S',
     'git push --force',
     'git push --recv=evil',
     'git push ext::sh',
@@ -526,16 +545,198 @@ test('a beginning that was allowed covers commands that go on from it, part by p
   )
 })
 
-test('a rule for a package script covers its work in the project; a part that leaves the project has a rule of its own', async () => {
-  const { grants } = await made({ leash: 'ask' })(tool('bash'), { command: 'npm run fetch' }, turn('ask'))
-  assert.deepEqual(grants, ['bash(npm run fetch)', 'bash(curl https://example.com)'])
+test('a rule for a package script covers its work in the project; a script that leaves it is asked about each time', async () => {
+  const grantsOf = async (command: string, leash: Leash, setting: Setting = {}) =>
+    (await made({ leash, ...setting })(tool('bash'), { command }, turn(leash))).grants
+  const both = ['bash(npm run fetch)', 'bash(curl https://example.com)']
   assert.deepEqual(
     [
-      await bash('npm run fetch', { leash: 'ask', allow: [...grants] }),
+      await grantsOf('npm run fetch', 'ask', { wall }),
+      await grantsOf('npm run fetch', 'ask'),
+      await bash('npm run fetch', { wall, leash: 'ask', allow: both }),
+      await bash('npm run fetch', { leash: 'ask', allow: both }),
       await bash('npm run fetch', { leash: 'ask', allow: ['bash(npm run fetch)'] }),
+      await bash('npm run build', { wall, leash: 'ask', allow: ['bash(npm run build)'] }),
       await bash('npm run build', { leash: 'ask', allow: ['bash(npm run build)'] }),
     ],
-    ['yes', 'ask', 'yes'],
+    [undefined, both, 'ask', 'yes', 'ask', 'yes', 'yes'],
+  )
+})
+
+const none: Setting['wall'] = async () => ({ none: 'it rains' })
+
+test('without a sandbox no command runs unasked but the plain readers and those that a literal rule of the person names', async (t) => {
+  const commands = [
+    'npm test',
+    'touch a',
+    'ls | wc',
+    'git commit -m x',
+    'echo hi',
+    'true',
+    'X=1 ls',
+    'ls $HOME',
+    'cat .env',
+    'date -s 1',
+  ]
+  const readers = ['ls', 'ls -la src', 'cat src/a.ts', 'pwd', 'date +%s', "wc -l 'src/a.ts'"]
+  const verdicts = async (list: string[], setting: Setting) =>
+    [...new Set(await Promise.all(list.map((command) => bash(command, { wall: none, ...setting }))))].join(' ')
+  const literal = commands.map((command) => `bash(${command})`)
+  assert.deepEqual(
+    {
+      read: await verdicts(commands, { leash: 'read' }),
+      'read, with rules': await verdicts(commands, { leash: 'read', allow: ['bash', ...literal], spared: ['bash'] }),
+      ask: await verdicts(commands, { leash: 'ask' }),
+      edit: await verdicts(commands, { leash: 'edit' }),
+      'edit, in every mode that asks': await verdicts(commands, { leash: 'edit', mode: 'bypass' }),
+      'edit, never asking': await verdicts(commands, { leash: 'edit', mode: 'dontAsk' }),
+      'a rule for every command, and for beginnings': await verdicts(commands, {
+        leash: 'edit',
+        allow: ['bash', 'bash(npm:*)', 'bash(touch *)'],
+        spared: ['bash(git commit:*)'],
+      }),
+      'literal rules': await verdicts(commands, { leash: 'edit', allow: literal }),
+      'a rule that asks': await verdicts(commands, { leash: 'edit', allow: literal, ask: ['bash'] }),
+      readers: await Promise.all((['read', 'ask', 'edit'] as const).map((leash) => verdicts(readers, { leash }))),
+      'a reader in plan mode': await verdicts(readers, { leash: 'edit', mode: 'plan' }),
+      'a reader that a rule denies': await verdicts(['cat src/a.ts'], { leash: 'edit', deny: ['Read(src/**)'] }),
+      'code, and the tool sandbox': [
+        await verdict('repl', { language: 'node', code: 'ls' }, { wall: none, leash: 'edit' }),
+        await verdict('repl', { language: 'node', code: 'ls' }, { wall: none, leash: 'read' }),
+        await verdict('sandbox', { language: 'node', code: '1' }, { wall: none, leash: 'edit' }),
+      ].join(' '),
+    },
+    {
+      read: 'no',
+      'read, with rules': 'no',
+      ask: 'ask',
+      edit: 'ask',
+      'edit, in every mode that asks': 'ask',
+      'edit, never asking': 'no',
+      'a rule for every command, and for beginnings': 'ask',
+      'literal rules': 'yes',
+      'a rule that asks': 'ask',
+      readers: ['yes', 'yes', 'yes'],
+      'a reader in plan mode': 'no',
+      'a reader that a rule denies': 'no',
+      'code, and the tool sandbox': 'ask no no',
+    },
+  )
+  const untold = [true, false]
+  const own = made({ wall: none, untold: () => untold.shift()! })
+  const refused = async (leash: Leash, command: string) => {
+    const steps = perform({ id: '1', tool: tool('bash'), name: 'bash', input: { command } }, turn(leash), own)
+    for (;;) {
+      const next = await steps.next()
+      if (next.done) return next.value.text
+    }
+  }
+  const apart = await made({ wall: none })(tool('sandbox'), { language: 'node', code: '1' }, turn('edit'))
+  golden(
+    t,
+    [
+      await refused('edit', 'npm test'),
+      await refused('edit', 'rm -rf *'),
+      await refused('read', 'npm test'),
+      apart.why,
+    ],
+    {
+      [parts.root]: '<parts>',
+    },
+  )
+})
+
+/** The place that a command would have if it may run, and whether it is asked about first. */
+async function placed(input: { command: string; outside?: string }, setting: Setting = {}) {
+  let place: unknown
+  const { leash = 'edit' } = setting
+  const decide = made({ wall, ...setting, judged: (_, __, where) => (place = where) })
+  const { verdict: is } = await decide(tool('bash'), input, turn(leash))
+  return { is, place }
+}
+
+const reading = { inside: { project: 'read', git: 'read', sockets: false, network: false }, keys: 'hidden' }
+const writing = { inside: { project: 'write', git: 'write', sockets: true, network: false }, keys: 'decided' }
+const online = { ...writing, inside: { ...writing.inside, network: true } }
+
+test('the place of a command follows from its leash, a literal rule or a yes to the whole of it, never from a part', async (t) => {
+  assert.deepEqual(
+    {
+      read: await placed({ command: 'npm test' }, { leash: 'read' }),
+      look: await placed({ command: 'ls' }, { leash: 'ask' }),
+      act: await placed({ command: 'npm test' }, { leash: 'ask' }),
+      edit: await placed({ command: 'npm test' }),
+      git: await placed({ command: 'git commit -m x' }),
+      plain: await placed({ command: 'ls' }),
+      network: await placed({ command: 'npm install' }),
+      'network by a literal rule': await placed({ command: 'npm install' }, { allow: ['bash(npm install)'] }),
+      keys: await placed({ command: 'cat .env' }),
+      'closed network': await placed({ command: 'git push' }, { wall: async () => ({ network: 'closed' }) }),
+      'open network': await placed({ command: 'npm test' }, { wall: async () => ({ network: 'open' }) }),
+    },
+    {
+      read: { is: 'yes', place: reading },
+      look: { is: 'yes', place: reading },
+      act: { is: 'ask', place: writing },
+      edit: { is: 'yes', place: writing },
+      git: { is: 'yes', place: writing },
+      plain: { is: 'yes', place: writing },
+      network: { is: 'ask', place: online },
+      'network by a literal rule': { is: 'yes', place: online },
+      keys: { is: 'ask', place: { ...writing, keys: 'shown' } },
+      'closed network': { is: 'yes', place: writing },
+      'open network': { is: 'yes', place: online },
+    },
+  )
+  const outside = [
+    'docker --version; node x.mjs',
+    'ssh -V; node x.mjs',
+    'git push',
+    'node x.mjs && docker ps',
+    'gh --version',
+  ]
+  const wide = { allow: ['bash', 'bash(docker:*)', 'bash(ssh:*)', 'bash(git:*)', 'bash(gh:*)', 'bash(node:*)'] }
+  const isOutside = ({ is, place }: Awaited<ReturnType<typeof placed>>) =>
+    `${is} ${typeof place === 'object' && place !== null && 'outside' in place ? 'outside' : 'inside'}`
+  assert.deepEqual(
+    await Promise.all(
+      outside.map(async (command) =>
+        [
+          isOutside(await placed({ command })),
+          isOutside(await placed({ command }, wide)),
+          isOutside(await placed({ command }, { allow: [`bash(${command})`] })),
+        ].join(', '),
+      ),
+    ),
+    outside.map(() => 'ask outside, ask outside, yes outside'),
+  )
+  const wish = { command: 'npm test', outside: 'the tests need Docker' }
+  const kept: [string, boolean][] = []
+  const own = made({ wall, remember: (rule, where) => void kept.push([rule, where]) })
+  const asked = await own(tool('bash'), wish, turn('edit'))
+  await asked.granted?.(asked.grants ?? [])
+  assert.deepEqual(kept, [['bash(npm test)', true]])
+  assert.deepEqual(
+    [
+      isOutside(await placed(wish)),
+      isOutside(await placed(wish, { allow: ['bash', 'bash(npm test)'] })),
+      isOutside(await placed(wish, { outside: ['bash(npm test)'] })),
+      (await placed(wish, { leash: 'read' })).is,
+      isOutside(await placed(wish, { wall: async () => ({ network: 'closed' }) })),
+      isOutside(await placed({ command: 'npm test' }, { outside: ['bash(npm test)'] })),
+    ],
+    ['ask outside', 'ask outside', 'yes outside', 'no', 'yes inside', 'yes outside'],
+  )
+  const why = async (input: object) => (await made({ wall })(tool('bash'), input, turn('edit'))).why
+  golden(
+    t,
+    [
+      await why(wish),
+      await why({ command: 'docker --version; node x.mjs' }),
+      await why({ command: 'npm install' }),
+      await why({ command: 'cat .env' }),
+    ],
+    { [parts.root]: '<parts>' },
   )
 })
 
@@ -553,13 +754,14 @@ test('a script is unread code: it is asked for each time, as it is written, and 
     { mode: 'plan' },
     { leash: 'read' },
     { leash: 'edit' },
-    { leash: 'ask', allow: ['repl'] },
-    { leash: 'ask', allow: ['Bash'] },
+    { wall, leash: 'ask', allow: ['repl'] },
+    { wall, leash: 'ask', allow: ['Bash'] },
+    { leash: 'ask', allow: ['repl', 'Bash'] },
     { allow: ['repl'], ask: ['bash'] },
     { allow: ['bash(python)', 'repl(python)'] },
   ]
   const found = await Promise.all(settings.map((setting) => verdict('repl', input, setting)))
-  const expected = ['yes', 'ask', 'no', 'no', 'ask', 'no', 'no', 'no', 'ask', 'yes', 'yes', 'ask', 'ask']
+  const expected = ['yes', 'ask', 'no', 'no', 'ask', 'no', 'no', 'no', 'ask', 'yes', 'yes', 'ask', 'ask', 'ask']
   assert.deepEqual(found, expected)
 })
 

@@ -3,9 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { placeOf } from '../../src/safety/rules/command-place.ts'
 import { secretFilesIn } from '../../src/safety/secret-files.ts'
-import { judge } from '../../src/safety/shell/shell-judge.ts'
 
 test('the files with keys of a project are found by their names, at any depth, but not in other people’s folders', async (t) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-keys-')))
@@ -27,21 +25,4 @@ test('the files with keys of a project are found by their names, at any depth, b
     (await secretFilesIn(root)).toSorted(),
     ['.env', 'a/b/c/id_rsa', 'a/tls.pem'].map((path) => join(root, path)),
   )
-})
-
-test('behind the wall a command sees files with keys when it was asked for, or starts the project’s programs at edit', async (t) => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-keys-')))
-  t.after(() => rmSync(root, { recursive: true }))
-  writeFileSync(join(root, '.env'), 'A=1')
-  writeFileSync(join(root, 'package.json'), '{"scripts":{"test":"node --test"}}')
-  const bounds = { root, home: '/home/nobody' }
-  const sees = async (command: string, leash: 'read' | 'edit') => {
-    const { parts } = await judge(command, { ...bounds, cwd: root })
-    const place = placeOf({ parts, leash, bounds, facts: { network: 'asked' } })
-    return place.outside === undefined && place.seesKeys
-  }
-  const commands = ['cat .env', 'npm test', 'node -e 1', 'cat < .e*', 'ls', 'echo $(cat *)']
-  const seen = async (leash: 'read' | 'edit') => Promise.all(commands.map((command) => sees(command, leash)))
-  assert.deepEqual(await seen('edit'), [true, true, false, false, false, false])
-  assert.deepEqual(await seen('read'), [true, false, false, false, false, false])
 })

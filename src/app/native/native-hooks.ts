@@ -35,11 +35,12 @@ export function withHooks(policy: Policy, seat: NativeSeat, parts: NativeParts):
   }
 }
 
-/** Joins the policy's decision with the hooks'. A hook cannot allow what the policy forbids. */
+/** Joins the policy's decision with the hooks'. A hook cannot allow what the policy forbids, or what the person must allow. */
 function decided(judged: PolicyDecision, { blocked, stop, decision }: HookOutcome): PolicyDecision {
   const against = blocked ?? stop ?? (decision?.permission === 'deny' ? decision.reason : undefined)
   if (against !== undefined) return { verdict: 'no', why: `a hook forbids it: ${against}` }
   if (!decision || judged.verdict === 'no') return judged
+  if (decision.permission === 'allow' && judged.personal) return judged
   if (decision.permission === 'allow') return { ...judged, verdict: 'yes', why: `a hook allows it: ${decision.reason}` }
   return { ...judged, verdict: 'ask', why: `a hook wants you to be asked: ${decision.reason}` }
 }

@@ -5,7 +5,7 @@ import type { ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { Border } from '../../safety/border.ts'
-import type { JudgedCall } from '../../safety/rules/judged-call.ts'
+import type { PlacedCall } from '../../safety/rules/command-place.ts'
 import type { Audit } from '../../safety/audit-log.ts'
 import type { Wall } from '../../safety/wall/wall.ts'
 import type { ToolSet } from '../../tools/all.ts'
@@ -99,8 +99,8 @@ type NativeState = {
   /** Whether the person said that they trust the folder: a folder in which nothing steers agents is trusted without a word. */
   agreed?: boolean
   audit?: Audit
-  /** How the policy judged a call, by the call's input: a file that changes meanwhile does not change where the call runs. */
-  judged: WeakMap<object, JudgedCall>
+  /** How the policy judged a call and where its command runs, by the call's input. */
+  judged: WeakMap<object, PlacedCall>
   /** Audit lines that are still being written. */
   lines: Promise<unknown>[]
   /** Notes to show to the person with the next event. */
@@ -126,6 +126,8 @@ type NativeState = {
   seen: Map<string, ContextItem>
   /** Set when the person has added a note to the instructions, which the agent that works is then told. */
   remembered?: true
+  /** Whether a question of this session said why there is no sandbox. */
+  toldUnwalled?: true
   /** Notes that were shown once and are not shown again. */
   told: Set<string>
   /** Whether the folder was trusted during a turn, after the desk had read its settings. */

@@ -8,7 +8,7 @@ import type { CallLimit } from '../../safety/rules/permission-policy.ts'
 import { policy } from '../../safety/rules/permission-policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { withHooks } from './native-hooks.ts'
-import { wallFacts } from './native-sandbox.ts'
+import { wallAround } from './native-sandbox.ts'
 import { withAudit } from './native-audit.ts'
 
 /** Makes the policy of our own agent: the rules of the settings, and those that the person said "always" to in this project. */
@@ -32,12 +32,18 @@ export async function policyFor(
     added: () => parts.folders.now,
     readable,
     limits,
-    judged(input, call) {
-      if (typeof input === 'object' && input !== null) parts.state.judged.set(input, call)
+    judged(input, call, place) {
+      if (typeof input === 'object' && input !== null) parts.state.judged.set(input, { ...call, place })
     },
-    wall: (leash) => wallFacts({ ...seat, leash }, tools, parts),
-    async remember(rule) {
-      await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))
+    wall: (leash) => wallAround({ ...seat, leash }, tools, parts),
+    untold() {
+      const isFirst = parts.state.toldUnwalled === undefined
+      parts.state.toldUnwalled = true
+      return isFirst
+    },
+    async remember(rule, outside) {
+      const kept = outside ? 'outside' : 'rules'
+      await project.update((doc) => ({ ...doc, [kept]: [...new Set([...(doc[kept] ?? []), rule])] }))
     },
   })
   const scope = seat.limits?.scope

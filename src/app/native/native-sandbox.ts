@@ -1,17 +1,16 @@
 import type { Leash } from '../../core/work/agent.ts'
 import type { Consent } from '../../core/work/policy.ts'
 import type { Tool, ToolCall, ToolOutput } from '../../core/work/tool.ts'
-import type { CommandPlace, WallFacts } from '../../safety/rules/command-place.ts'
+import type { CommandPlace, NoWall, PlacedCall, WallFacts } from '../../safety/rules/command-place.ts'
 import type { JudgedCall } from '../../safety/rules/judged-call.ts'
 import type { WalledCommand } from '../../safety/rules/wall-refusal.ts'
-import type { Part } from '../../safety/shell/shell-judgement.ts'
 import type { TurnScratch, Wall } from '../../safety/wall/wall.ts'
 import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, sep } from 'node:path'
-import { withoutFoundBare, withQuietGit } from '../../base/git.ts'
+import { join, relative, sep } from 'node:path'
+import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
 import { cliPlaces } from '../../profiles/all.ts'
@@ -21,6 +20,7 @@ import { withOwnKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { acceptSettings } from '../../safety/wall/project-settings.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
+import { placeOf } from '../../safety/rules/command-place.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
 import { escaped } from '../../safety/rules/rule-matching.ts'
 import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
@@ -44,32 +44,28 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
   const env = withQuietGit(withOwnKeys(all, [], keys), root)
   const runs = new CommandRuns()
 
-  const start = async (command: string, call: ToolCall, judged: (facts: WallFacts) => Promise<CommandPlace>) => {
+  const start = async (command: string, call: ToolCall, given: CommandPlace | undefined): Promise<ShellStart> => {
     const plain: ShellStart = { argv: [ownProgram('bash', all, root), '-c', command] }
     const seat = state.seats.get(name)
     const { leash = 'read' } = call
-    if (!seat || !isWalled(seat, leash)) return plain
+    if (!seat || (leash === 'all' && !isWalled(seat, leash))) return plain
     const facts = await wallFacts({ ...seat, leash }, tools(), parts)
-    if (!facts) {
-      await tellOnce(await sandboxOf(parts).none(), parts)
-      // The policy judged the command to be a read for a shell with a clean environment: a variable could make the same
-      // command do more, so such variables are left out.
-      const lean = withQuietGit(
-        wallEnvironment(all, { extra: seat.settings.sandbox.env ?? [], temporary: tmpdir() }),
-        root,
-      )
-      return leash === 'read' ? { ...plain, env: lean } : plain
-    }
-    const place: CommandPlace = runs.isFreed(call) ? { outside: 'you allowed it' } : await judged(facts)
+    const place = runs.isFreed(call)
+      ? { outside: 'you allowed it' }
+      : (given ?? (facts && placeOf(leash, facts, 'leash')))
+    // The policy lets a command run without a wall only where a person, a literal rule or the table of readers allows it.
+    if (place && 'bare' in place) return plain
+    if (place && 'reader' in place) return readerStart(command, call, parts)
+    if (!facts || !place) throw new Error('there is no sandbox to run it in, so nothing was run.')
     const scope = seat.limits?.scope
-    if (place.outside !== undefined) {
+    if ('outside' in place) {
       if (scope) throw new Error('a worker with a scope runs its commands only in the sandbox. Go on without this one.')
       runs.note(call, { outside: place.outside })
       return plain
     }
     // In a scope only the files and folders that it names are writable, and the repository is not.
     const inside = scope ? { ...place.inside, project: 'read' as const, git: 'read' as const } : place.inside
-    const scratch = await scratchRooms(name, parts).of(leash)
+    const scratch = await scratchRooms(name, parts).of(inside.sockets ? leash : 'read')
     const mayWrite = place.inside.project === 'write'
     const caches = mayWrite ? await projectCaches(parts) : undefined
     const places = scope && mayWrite ? await scopePlaces(scope, root) : []
@@ -77,7 +73,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     const limits = {
       ...{ root, added, ...inside, home: all.HOME ?? home, scratch },
       writable: caches === undefined ? places : [...places, caches],
-      hidden: place.seesKeys ? [] : await keyFilesOf(call.signal, [root, ...added]),
+      hidden: await hiddenKeys(place.keys, call, parts, runs.judged(call)),
     }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
     // The policy let the command through because the wall would hold it.
@@ -97,46 +93,44 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
 
   return {
     env,
-    async shell(command, call) {
-      const judged = runs.judged(call)
-      const started = await start(command, call, (facts) =>
-        placed(command, call, { facts, judged }, parts, state.seats.get(name)!),
-      )
-      const known = await withKnownPrograms(started, { command, call, env }, parts)
-      const reads = judged?.parts.every((part) => part.class === 'reads') === true
-      return reads ? { ...known, env: withoutFoundBare(known.env ?? env) } : known
+    shell: (command, call) => start(command, call, runs.judged(call)?.place),
+    interpreter: async (command, call, outside) => {
+      const seat = state.seats.get(name)
+      const { leash = 'read' } = call
+      const facts = seat && (await wallFacts({ ...seat, leash }, tools(), parts))
+      // The policy asks about code where there is no wall.
+      if (!facts) return start(command, call, leash === 'read' ? undefined : { bare: true })
+      return start(command, call, outside ? outsidePlace(facts) : undefined)
     },
-    interpreter: (command, call, outside) =>
-      start(command, call, async (facts) => {
-        if (outside) return outsidePlace(facts)
-        const { placeOf } = await import('../../safety/rules/command-place.ts')
-        return placeOf({
-          parts: [code],
-          leash: call.leash ?? 'read',
-          bounds: { root, home, added: parts.folders.now },
-          facts,
-        })
-      }),
     explain: (tool) => refusable(tool, name, runs, parts),
   }
 }
 
-/**
- * A command that only reads is judged by the names of its programs, so these must not be programs of the project: where
- * the project has a folder on the PATH, such a command runs without that folder.
- */
-async function withKnownPrograms(
-  started: ShellStart,
-  { command, call: { cwd }, env }: { command: string; call: ToolCall; env: NativeParts['env'] },
-  { root, home, env: all, folders }: NativeParts,
+/** Starts one of the plain readers, without a shell and with nothing but the language and the time zone in its environment. */
+async function readerStart(
+  command: string,
+  { cwd }: ToolCall,
+  { root, home, env, folders }: NativeParts,
 ): Promise<ShellStart> {
-  const { PATH } = withoutProject(all, root)
-  if (PATH === all.PATH) return started
-  const { judge } = await import('../../safety/shell/shell-judge.ts')
-  const { parts } = await judge(command, { root, home: all.HOME ?? home, cwd, added: folders.now })
-  return parts.every((part) => part.class === 'reads')
-    ? { ...started, env: { ...(started.env ?? env), PATH } }
-    : started
+  const { plainReader } = await import('../../safety/rules/plain-readers.ts')
+  // Looked at again: a file may lead elsewhere since the policy looked.
+  const reader = await plainReader(command, { root, added: folders.now, home: env.HOME ?? home, path: env.PATH, cwd })
+  if (!reader) throw new Error('a file that it reads has changed meanwhile, so nothing was run. Try again.')
+  const { program, args, git } = reader
+  const lean = Object.fromEntries(Object.entries(env).filter(([name]) => /^(?:LANG|LC_[A-Z]+|TZ)$/.test(name)))
+  if (!git) return { argv: [program, ...args], env: lean }
+  const { showingGit } = await import('../../base/project-git.ts')
+  const shown = await showingGit(cwd, args, env)
+  if (!shown) throw new Error('there is no repository here.')
+  const { argv, env: own, remove } = shown
+  return {
+    argv,
+    env: own,
+    async settle() {
+      remove()
+      return []
+    },
+  }
 }
 
 /** The files with keys of the project and the added folders, looked for once in a turn: a search before every command would take longer than the command. */
@@ -147,6 +141,46 @@ async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promis
   keyFiles.set(turn, known)
   for (const folder of folders) if (!known.has(folder)) known.set(folder, secretFilesIn(folder))
   return (await Promise.all(folders.map((folder) => known.get(folder)!))).flat()
+}
+
+/**
+ * The files with keys that a command does not see. At \`edit\` and \`ask\` the person decides once for the project, when one of
+ * its own programs is started for the first time: many need the keys.
+ */
+async function hiddenKeys(
+  keys: 'hidden' | 'shown' | 'decided',
+  call: ToolCall,
+  parts: NativeParts,
+  judged: JudgedCall | undefined,
+): Promise<string[]> {
+  if (keys === 'shown') return []
+  const files = await keyFilesOf(call.signal, [parts.root, ...parts.folders.now])
+  if (keys === 'hidden' || files.length === 0) return files
+  const { keys: decided } = await parts.project.read()
+  if (decided !== undefined) return decided === 'shown' ? [] : files
+  const isOwn = judged?.parts.some(({ class: kind }) => kind === 'runs')
+  return isOwn && (await askForKeys(files, call, parts)) ? [] : files
+}
+
+async function askForKeys(files: readonly string[], call: ToolCall, { project, root }: NativeParts): Promise<boolean> {
+  const named = files.slice(0, 3).map((file) => relative(root, file))
+  const more = files.length > named.length ? ` and ${files.length - named.length} more` : ''
+  const picks = await call.ask(
+    {
+      about: 'permission',
+      text: `May commands in this project see its files with keys (${named.join(', ')}${more})? Its own programs may need them.`,
+      from: [],
+      options: consentOptions({
+        always: { id: 'shown', label: 'Yes, always in this project' },
+        no: { id: 'hidden', label: 'No, keep them hidden' },
+      }),
+    },
+    call.signal,
+  )
+  if (!picks) return false
+  const keys = picks.includes('shown') ? ('shown' as const) : ('hidden' as const)
+  await project.update((doc) => ({ ...doc, keys }))
+  return keys === 'shown'
 }
 
 /** The places of a scope that a command may write. One that is missing cannot be opened in a wall: only the tools can make it. */
@@ -165,39 +199,6 @@ function outsidePlace({ network }: WallFacts): CommandPlace {
   return { outside: 'it looks at the machine itself' }
 }
 
-/** Code for an interpreter is not judged before it runs. */
-const code: Part = { text: '', class: 'dynamic', why: '', paths: [] }
-
-/**
- * Chooses the place of a command that the policy has let through, by the policy's own judgement: a package script that has
- * changed since then does not lead outside.
- */
-async function placed(
-  command: string,
-  { cwd, leash = 'read' }: ToolCall,
-  { facts, judged }: { facts: WallFacts; judged: JudgedCall | undefined },
-  { root, env, home: own, project, folders }: NativeParts,
-  { settings }: NativeSeat,
-): Promise<CommandPlace> {
-  const [{ judge }, { placeOf }, { allows }] = await Promise.all([
-    import('../../safety/shell/shell-judge.ts'),
-    import('../../safety/rules/command-place.ts'),
-    import('../../safety/rules/rule-matching.ts'),
-  ])
-  const bounds = { root, home: env.HOME ?? own, added: folders.now }
-  const call: JudgedCall = judged ?? {
-    name: 'bash',
-    aliases: [],
-    ...(await judge(command, { ...bounds, cwd, path: env.PATH })),
-  }
-  const { parts } = call
-  const { outside } = rulesOf(settings.permissions, await project.read())
-  const isNamed = (part: Part) => outside.some((rule) => allows(rule, part, call, undefined, bounds))
-  const freed = parts.some(isNamed) && parts.every((part) => part.class === 'reads' || isNamed(part))
-  if (freed && leash !== 'read' && facts.network !== 'closed') return { outside: 'a rule of yours lets it run outside' }
-  return placeOf({ parts, leash, bounds, facts })
-}
-
 /** Whether commands of a leash are meant to run behind a wall. `all` has none, unless the settings close the network. */
 export const isWalled = ({ settings: { sandbox } }: Pick<NativeSeat, 'settings'>, leash: Leash): boolean =>
   sandbox.enabled && (leash !== 'all' || sandbox.network === 'none')
@@ -214,6 +215,19 @@ export async function wallFacts(
     network: networkOf(seat.settings, tools),
     temporary: process.platform === 'linux' ? temporary : undefined,
   })
+}
+
+/** The wall around a seat's commands, or why there is none; undefined where the leash wants none. */
+export async function wallAround(
+  seat: Pick<NativeSeat, 'settings' | 'leash'>,
+  tools: readonly Tool[],
+  parts: NativeParts,
+): Promise<WallFacts | NoWall | undefined> {
+  const { enabled } = seat.settings.sandbox
+  if (!enabled && seat.leash !== 'all') return { none: 'the settings switch it off' }
+  if (!isWalled(seat, seat.leash)) return undefined
+  const none = await sandboxOf(parts).none()
+  return none === undefined ? wallFacts(seat, tools, parts) : { none }
 }
 
 function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: readonly Tool[]): WallFacts['network'] {
@@ -265,7 +279,7 @@ type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: st
 /** How each call ran its command, the calls that the person freed, and the commands of a turn that were asked about. */
 class CommandRuns {
   #runs = new WeakMap<ToolCall, CommandRun>()
-  #judged = new WeakMap<ToolCall, JudgedCall>()
+  #judged = new WeakMap<ToolCall, PlacedCall>()
   #freed = new WeakSet<ToolCall>()
   #asked = new WeakMap<AbortSignal, Set<string>>()
 
@@ -277,11 +291,11 @@ class CommandRuns {
     return this.#runs.get(call)
   }
 
-  judge(call: ToolCall, judged: JudgedCall | undefined): void {
+  judge(call: ToolCall, judged: PlacedCall | undefined): void {
     if (judged) this.#judged.set(call, judged)
   }
 
-  judged(call: ToolCall): JudgedCall | undefined {
+  judged(call: ToolCall): PlacedCall | undefined {
     return this.#judged.get(call)
   }
 
@@ -384,11 +398,3 @@ function withWords(output: ToolOutput, words: string): ToolOutput {
 }
 
 const firstLine = (command: string) => command.trim().split('\n')[0]!
-
-async function tellOnce(none: string | undefined, { project, state }: NativeParts): Promise<void> {
-  if (none === undefined || (await project.read()).sandboxOff === none) return
-  state.notes.push(
-    `Commands run without a sandbox: ${none.replace(/\.$/, '')}. Only the permission rules restrict them.`,
-  )
-  await project.update((doc) => ({ ...doc, sandboxOff: none }))
-}

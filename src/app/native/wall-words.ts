@@ -9,7 +9,7 @@ export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash)
   const { enabled, network } = settings.sandbox
   if (enabled && !isWalled({ settings }, leash)) return 'Commands run without a sandbox: the leash is all.'
   const none = enabled ? await wall.none() : 'the settings switch it off'
-  if (none !== undefined) return `${unwalledWords(none)}${leash === 'read' ? onlyUnderstood : ''}`
+  if (none !== undefined) return unwalledWords(none, leash)
   if (leash === 'read')
     return `Commands run in a sandbox that lets them write nothing; keys are hidden, and the network ${openings.read[network]}.`
   const held =
@@ -19,10 +19,16 @@ export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash)
   return `Commands run in a sandbox: the project is writable, the rest only readable, keys are hidden, and the network ${openings.edit[network]}.${held}`
 }
 
-export const unwalledWords = (none: string): string =>
-  `Commands run without a sandbox: ${none.replace(/\.$/, '')}. Only the permission rules restrict them.`
-
-const onlyUnderstood = ' On the leash read, a command runs only if the rules understand all of it.'
+/** Says what holds for commands where there is no sandbox. */
+export function unwalledWords(none: string, leash: Leash): string {
+  const held = {
+    read: 'On the leash read, commands are refused, except a few that only show files',
+    ask: 'termaite asks before each command, except a few that only show files and those that a rule of yours names word for word',
+    edit: 'termaite asks before each command, except a few that only show files and those that a rule of yours names word for word',
+    all: 'On the leash all, commands run without a question',
+  }
+  return `There is no sandbox here: ${none.replace(/\.$/, '')}. ${held[leash]}.`
+}
 
 const openings = {
   read: { rule: 'is open where a rule allows it', all: 'is open', none: 'is closed' },
@@ -31,8 +37,18 @@ const openings = {
 
 /** Tells the model how its commands are restricted; `wall` is undefined where there is no wall. */
 export function wallPrompt(leash: Leash, wall: WallFacts | undefined): string {
-  if (!wall) return 'Commands run without a sandbox.'
+  if (!wall) return bare[leash]
   const network = { open: 'an open network', asked: 'no network unless the user allows it', closed: 'no network' }
   const writable = leash === 'read' ? 'only to /tmp' : 'only to the project and /tmp'
   return `Commands run in a sandbox: they can write ${writable} (emptied after the turn), and have no keys and ${network[wall.network]}.`
+}
+
+const asked =
+  'There is no sandbox: the user is asked about each command, except plain ls, cat, head, tail, wc and git status.'
+
+const bare: Readonly<Record<Leash, string>> = {
+  read: 'There is no sandbox: commands are refused, except plain ls, cat, head, tail, wc and git status.',
+  ask: asked,
+  edit: asked,
+  all: 'Commands run without a sandbox.',
 }

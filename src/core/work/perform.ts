@@ -101,7 +101,7 @@ async function apart(agent: Agent, role: string, task: string, turn: Turn, live:
 
 /** Returns the result of a tool that may not run; undefined when it may. */
 async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDecision): Promise<Result | undefined> {
-  const { verdict, why, grants, prefix, granted, shows, answered } = judged
+  const { verdict, why, grants, prefix, granted, shows, answered, rule } = judged
   if (verdict === 'yes') return undefined
   const denied = `${tool.name}: ${JSON.stringify(input)}`
   if (verdict === 'no')
@@ -127,8 +127,13 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   // A person's no is final. When nobody could be asked, a person may still allow it another time: that is a denial.
   return consent === 'no'
     ? { ...no(`${tool.name} was refused: the person said no. ${again}`), data: { refused: denied } }
-    : no(`${tool.name} was refused: ${why}, and nobody was there to say yes. ${again}`, denied)
+    : no(`${tool.name} was refused: ${why}, and nobody was there to say yes. ${again}${ruleWords(rule)}`, denied)
 }
+
+const ruleWords = (rule: string | undefined): string =>
+  rule === undefined
+    ? ''
+    : ` The rule ${rule} among permissions.allow in the user's settings, or with --allow, would allow it.`
 
 /** Says whether a tool did not run because it was not allowed. */
 export function isForbidden({ ok, data }: Result): boolean {

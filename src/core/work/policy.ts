@@ -12,6 +12,10 @@ export type PolicyDecision = {
   prefix?: string
   /** Called with the rules that the person has allowed. */
   granted?(rules: readonly string[]): Promise<void>
+  /** The rule of the settings that would have allowed the call without a question. */
+  rule?: string
+  /** Whether only the person's own yes lets it run, so that no hook can say it. */
+  personal?: true
   /** The command, change or text that the person is asked about. */
   shows?: Shown[]
   /** The input to run with, in place of the one that was called for. */

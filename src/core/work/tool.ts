@@ -16,8 +16,8 @@ export type Effect =
   /** Changes nothing outside the conversation. */
   | { does: 'nothing' }
   | { does: 'access'; paths: readonly PathAccess[] }
-  /** A command line for the shell, which is judged word by word. */
-  | { does: 'command'; command: string }
+  /** A command line for the shell; `outside` says why the agent wants it outside the sandbox. */
+  | { does: 'command'; command: string; outside?: string }
   /** Code in another language, whose effect shows only when it runs; `outside` says why it cannot run behind a wall. */
   | { does: 'code'; code: string; outside?: string }
   | { does: 'fetch'; url: string }

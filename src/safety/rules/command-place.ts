@@ -2,7 +2,9 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { ProjectBounds } from '../path-location.ts'
 import type { Part, ShellClass } from '../shell/shell-judgement.ts'
 import type { WallLimits } from '../wall/wall.ts'
-import { basename } from 'node:path'
+import type { JudgedCall } from './judged-call.ts'
+import type { PlainReader } from './plain-readers.ts'
+import { basename, resolve } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
 import { isSecretName } from '../secret-files.ts'
@@ -15,53 +17,87 @@ export type WallFacts = {
   temporary?: string
 }
 
+/** No wall stands around the commands, for the reason in `none`. */
+export type NoWall = { none: string }
+
 /**
- * Where a command runs: behind the wall with these limits, or outside of it, for the reason in `outside`. `seesKeys`: whether
- * the project's files with keys are shown to it.
+ * Where a command runs: behind the wall with these limits, outside of it for the reason in `outside`, or, where there is no
+ * wall, as a person or a literal rule allowed it (`bare`) or as one of the plain readers, without a shell. `keys`: whether the
+ * project's files with keys are shown to it, or as the person decided for the whole project.
  */
 export type CommandPlace =
   | { outside: string }
-  | { inside: Pick<WallLimits, 'project' | 'git' | 'sockets' | 'network'>; seesKeys: boolean; outside?: undefined }
+  | { inside: Pick<WallLimits, 'project' | 'git' | 'sockets' | 'network'>; keys: 'hidden' | 'shown' | 'decided' }
+  | { bare: true }
+  | { reader: PlainReader }
 
-type PlacedCommand = {
-  parts: readonly Part[]
-  leash: Leash
-  bounds: ProjectBounds
-  facts: WallFacts
+/** A judged call, and the place of its command if the call may run. */
+export type PlacedCall = JudgedCall & { place?: CommandPlace | undefined }
+
+/** The needs of a command that the wall does not meet, as far as termaite can tell. They are words for a question and never a permission. */
+export type Beyond = {
+  /** Why the command would have to run outside the wall. */
+  outside?: string
+  network?: true
+  /** Whether the command names files of the project that hold keys. */
+  keys?: true
+  /** Whether the needs show in the command itself, and not in a file that may be another one tomorrow. */
+  written: boolean
+}
+
+/** The permission of a command: that of the leash alone, as a look that changes nothing, or for the command as a whole with its needs. */
+export type Permission = 'leash' | 'look' | Beyond
+
+/**
+ * Chooses where a command runs that the policy has let through. The leash decides what is writable. Everything beyond it (the
+ * network, the project's keys, the machine outside) follows from the settings or from a permission for the whole command: no
+ * part of a command, however it is judged, takes the rest with it.
+ */
+export function placeOf(leash: Leash, facts: WallFacts, permission: Permission): CommandPlace {
+  const network = facts.network === 'open'
+  if (leash === 'read' || permission === 'look')
+    return { inside: { project: 'read', git: 'read', sockets: false, network }, keys: 'hidden' }
+  const inside = { project: 'write', git: 'write', sockets: true, network } as const
+  if (permission === 'leash' || facts.network === 'closed') return { inside, keys: 'decided' }
+  if (permission.outside !== undefined) return { outside: permission.outside }
+  return {
+    inside: { ...inside, network: network || permission.network === true },
+    keys: permission.keys ? 'shown' : 'decided',
+  }
 }
 
 /**
- * Chooses where a command runs that the policy has let through. On the leash `read` it always runs behind a wall
- * that lets nothing be written. On any other leash, a command that cannot do its work behind the wall was allowed by
- * the person, a rule or the leash, and runs outside. Where the settings close the network no command does, because only
- * the wall keeps it closed.
+ * Finds what a command needs beyond its wall. Where the settings close the network nothing is beyond it, because only the wall
+ * keeps it closed.
  */
-export function placeOf({ parts, leash, bounds, facts }: PlacedCommand): CommandPlace {
-  // A command that names a file with keys got here only because that was allowed.
-  const named = parts.some(({ class: kind, paths }) => kind === 'secrets' && paths.length > 0)
-  const looks = parts.every(({ class: kind }) => kind === 'reads')
-  // At `ask` a command that only reads runs without a yes, so the wall must hold even if the command was judged
-  // wrongly.
-  if (leash === 'read' || (leash === 'ask' && looks))
-    return {
-      inside: { project: 'read', git: 'read', sockets: false, network: facts.network === 'open' },
-      seesKeys: named,
-    }
-  for (const part of facts.network === 'closed' ? [] : parts) {
-    // A person who said yes to this command meant the processes of the machine, which only a command outside the wall
-    // can see.
-    const ends = leash === 'ask' && part.class === 'system' ? part.why : undefined
-    const outside = outsideReason(part, bounds, facts) ?? ends
-    if (outside !== undefined) return { outside }
-  }
-  const needed = parts.some(needsNetwork)
-  const network = facts.network === 'open' || (facts.network === 'asked' && needed)
-  // The project's own programs may need its files with keys. Commands that only read, or that cannot be judged, do not.
-  const seesKeys = named || parts.some(({ class: kind }) => kind === 'runs')
-  return {
-    inside: { project: 'write', git: parts.some(writesGit) ? 'write' : 'read', sockets: true, network },
-    seesKeys,
-  }
+export function beyondOf(parts: readonly Part[], leash: Leash, bounds: ProjectBounds, facts: WallFacts): Beyond {
+  if (leash === 'read' || facts.network === 'closed') return { written: true }
+  const all = needsOf(parts, leash, bounds, facts)
+  // A link may lead elsewhere tomorrow, so that only the paths as they are written count here.
+  const asWritten = (part: Part) => ({
+    ...part,
+    paths: part.paths.map((touched) => ({ ...touched, real: resolve(touched.path) })),
+  })
+  const own = needsOf(parts.filter(isWritten).map(asWritten), leash, bounds, facts)
+  const written = all.outside === own.outside && all.network === own.network && all.keys === own.keys
+  return { ...all, written }
+}
+
+/** Whether a part stands in the command itself with all its words. */
+const isWritten = ({ argv, script }: Part) => argv !== undefined && script === undefined
+
+function needsOf(
+  parts: readonly Part[],
+  leash: Leash,
+  bounds: ProjectBounds,
+  facts: WallFacts,
+): Omit<Beyond, 'written'> {
+  // A person who lets a process of the machine be ended means one that only a command outside can see.
+  const ends = (part: Part) => (leash === 'ask' && part.class === 'system' ? part.why : undefined)
+  const outside = parts.map((part) => outsideReason(part, bounds, facts) ?? ends(part)).find((why) => why !== undefined)
+  const network = facts.network === 'asked' && parts.some(needsNetwork)
+  const keys = parts.some(({ class: kind, paths }) => kind === 'secrets' && paths.length > 0)
+  return { ...(outside !== undefined && { outside }), ...(network && { network }), ...(keys && { keys }) }
 }
 
 /** Classes of commands that the wall holds, whatever they turn out to do. */
@@ -119,12 +155,14 @@ function isOwn(path: string, bounds: ProjectBounds, { temporary }: WallFacts): b
 function outsideReason(part: Part, bounds: ProjectBounds, facts: WallFacts): string | undefined {
   const host = hostReason(part)
   if (host !== undefined) return host
+  // The home inside is the wall's own: a file of the person's home can be read only outside.
   const away = part.paths.find(
-    ({ real, how }) => !isOwn(real, bounds, facts) && (how !== 'read' || part.class === 'secrets'),
+    ({ real, how }) =>
+      !isOwn(real, bounds, facts) && (how !== 'read' || part.class === 'secrets' || isWithin(bounds.home, real)),
   )
   if (away) return `${part.why}: ${away.path}`
   if (part.class === 'system') return enders.has(programOf(part)) ? undefined : part.why
-  if (part.class === 'installing') return installsHere(part) ? undefined : part.why
+  if (part.class === 'installing') return installsHere(part) || !needsNetwork(part) ? undefined : part.why
   if (part.class === 'destructive') return programOf(part) === 'git' || part.paths.length > 0 ? undefined : part.why
   return undefined
 }
@@ -198,21 +236,6 @@ function gitWords(words: readonly string[]): { sub: string; rest: readonly strin
   while (words[at]?.startsWith('-'))
     at += /^(?:-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(words[at]!) ? 2 : 1
   return { sub: words[at] ?? '', rest: words.slice(at + 1) }
-}
-
-/** Programs that write into the git folder themselves, without git among the words of the command. */
-const gitUsers = setOf(
-  'jj gh glab tig lazygit pre-commit husky lint-staged lerna changeset standard-version release-it',
-)
-
-/** Whether a part may write into the project's git folder. A command that cannot be read may do it where it names git. */
-function writesGit(part: Part): boolean {
-  if (part.class === 'reads') return false
-  const words = wordsOf(part)
-  const program = programOf(part)
-  if (program === 'git' || gitUsers.has(program)) return true
-  if (/^(?:npm|pnpm|yarn|bun)$/.test(program) && words[1] === 'version') return true
-  return (part.class === 'dynamic' || part.class === 'unknown' || part.class === 'runs') && /\bgit\b/.test(part.text)
 }
 
 /** Whether an installation goes into the project alone. */

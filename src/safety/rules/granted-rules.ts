@@ -13,7 +13,7 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
   if (call.command === undefined) {
     return { exact: narrowestRules(call, bounds) }
   }
-  const whole = `${call.name}(${escaped(call.command.trim())})`
+  const whole = wholeRule(call)
   // The text of a package script can change, so its parts that reach beyond the project get rules of their own.
   const within = call.parts.flatMap((part) =>
     part.script && !isCarried(part) && part.argv
@@ -26,6 +26,9 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
     ...(prefix !== undefined && { prefix: `${call.name}(${escaped(prefix)}:*)` }),
   }
 }
+
+/** The rule that is the literal text of a call's command. */
+export const wholeRule = ({ name, command = '' }: JudgedCall): string => `${name}(${escaped(command.trim())})`
 
 /** The rules that allow this call of a tool without a command, and nothing else. */
 function narrowestRules(call: JudgedCall, bounds: ProjectBounds): string[] {
@@ -56,7 +59,7 @@ const alone = setOf(
 /** Subcommands of a program that can stand in a beginning, in the order of the words. */
 const subcommands: Readonly<Record<string, ReadonlySet<string>>> = {
   git: setOf(
-    'add commit push pull fetch checkout switch merge tag stash mv restore branch cherry-pick revert worktree remote show log diff status',
+    'add commit checkout switch merge tag stash mv restore branch cherry-pick revert worktree remote show log diff status',
   ),
   npm: setOf('test ci start version pack audit outdated view'),
   pnpm: setOf('test start audit outdated'),
@@ -66,8 +69,6 @@ const subcommands: Readonly<Record<string, ReadonlySet<string>>> = {
   go: setOf('build test vet fmt mod'),
   make: new Set(),
   just: new Set(),
-  docker: setOf('ps logs images stop start restart pull inspect'),
-  gh: setOf('pr issue run release repo workflow'),
   gradle: setOf('build test check'),
   './gradlew': setOf('build test check'),
   mvn: setOf('test compile package verify'),
@@ -87,9 +88,6 @@ function beginningOf([program = '', ...words]: readonly string[]): string | unde
   const [sub = '', next = ''] = words
   if (scriptRunners.has(program) && (sub === 'run' || sub === 'run-script'))
     return plainWord.test(next) ? `${program} ${sub} ${next}` : undefined
-  if (program === 'docker' && sub === 'compose' && /^(?:down|ps|logs|stop|start|restart|pull)$/.test(next))
-    return `docker compose ${next}`
-  if (program === 'gh' && subcommands.gh!.has(sub)) return plainWord.test(next) ? `gh ${sub} ${next}` : undefined
   // The target names everything that a Makefile or a justfile then does.
   if (program === 'make' || program === 'just') return plainWord.test(sub) ? `${program} ${sub}` : undefined
   return subcommands[program]?.has(sub) ? `${program} ${sub}` : undefined

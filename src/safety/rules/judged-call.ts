@@ -18,6 +18,8 @@ export type JudgedCall = {
   command?: string
   /** Whether the call runs behind the wall, where there is one. */
   walled?: true
+  /** Why the agent wants its command outside the wall. */
+  outside?: string
   host?: string
   /** The files and folders that a file tool would touch, with their links followed. */
   accesses?: readonly Touched[]
@@ -50,7 +52,8 @@ async function judgeEffect(
       // The tables of all programs are loaded with the first command, because many turns run none.
       const { judge } = await import('../shell/shell-judge.ts')
       const { parts, worst } = await judge(effect.command, bounds)
-      return { parts: parts.length > 0 ? parts : [worst], worst, command: effect.command, walled: true }
+      const { command, outside } = effect
+      return defined({ parts: parts.length > 0 ? parts : [worst], worst, command, walled: true as const, outside })
     }
     case 'code': {
       const { code: command, outside } = effect

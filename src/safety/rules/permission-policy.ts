@@ -7,16 +7,17 @@ import type { Part } from '../shell/shell-judgement.ts'
 import type { JudgedCall } from './judged-call.ts'
 import type { Mode } from './permission-modes.ts'
 import type { Rule, RuleSet } from './permission-rule.ts'
-import type { WallFacts } from './command-place.ts'
+import type { Beyond, CommandPlace, NoWall, Permission, WallFacts } from './command-place.ts'
+import type { PlainReader } from './plain-readers.ts'
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isPlanTool } from '../../core/work/tool.ts'
-import { isHeld, placeOf } from './command-place.ts'
+import { beyondOf, isHeld, placeOf } from './command-place.ts'
 import { judgeCall } from './judged-call.ts'
 import { isFree } from './permission-modes.ts'
 import { answeredRule, parseRule } from './permission-rule.ts'
-import { allows, concerns, isAbout } from './rule-matching.ts'
-import { grantOffers } from './granted-rules.ts'
+import { allows, concerns, isAbout, isWhole } from './rule-matching.ts'
+import { grantOffers, wholeRule } from './granted-rules.ts'
 import { defined } from '../../base/defined.ts'
 import { dangerousParts, marksOf } from '../shell/danger-marks.ts'
 
@@ -35,14 +36,16 @@ export type PolicyParts = {
   added?(): readonly string[]
   /** Folders outside the project that may be read like it: long outputs, skills. */
   readable?: readonly string[]
-  /** The wall that commands of a leash run behind; undefined where none stands. */
-  wall?(leash: Leash): Promise<WallFacts | undefined>
-  /** Called with each judged call before it is decided: where a command runs follows from the same judgement. */
-  judged?(input: unknown, call: JudgedCall): void
+  /** The wall that commands of a leash run behind, or why there is none; undefined where the leash wants none. */
+  wall?(leash: Leash): Promise<WallFacts | NoWall | undefined>
+  /** Whether the person was not told yet in this session why commands are asked about without a wall. */
+  untold?(): boolean
+  /** Called with each judged call; `place` is where its command runs if it may run. */
+  judged?(input: unknown, call: JudgedCall, place: CommandPlace | undefined): void
   /** Limits beyond the rules, such as those of a subagent's file; they only narrow. */
   limits?: readonly CallLimit[]
-  /** Keeps a rule that a person answered "always" to. */
-  remember?(rule: string): Promise<void> | void
+  /** Keeps a rule that a person answered "always" to; `outside`: its command runs outside the wall. */
+  remember?(rule: string, outside: boolean): Promise<void> | void
 }
 
 /**
@@ -64,40 +67,92 @@ export function policy(parts: PolicyParts): Policy {
     // Read for each call: a folder that the person takes back during the turn counts no more.
     const bounds = { ...(await (found ??= boundsOf(parts))), added: parts.added?.() }
     const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
-    parts.judged?.(input, call)
     const rules = await parts.rules()
-    const { leash } = turn
-    const wall = call.walled ? await parts.wall?.(leash) : undefined
+    const { leash, terms } = turn
+    const around = call.walled ? await wallAround(leash) : undefined
+    const wall = around && 'none' in around ? undefined : around
     const mode = parts.mode()
-    const { terms } = turn
     const limits = [
       ...(parts.limits ?? []),
       ...(terms?.tools ? [callLimit(`The command /${terms.command}`, terms.tools, 'asked')] : []),
     ]
-    const known = { tool, input, call, bounds, leash, wall, mode, limits, tools: parts.tools }
+    const bare = around && 'none' in around ? await bareCommand(around.none) : undefined
+    const beyond = wall && leavingOf(call, beyondOf(call.parts, leash, bounds, wall), leash, wall)
+    const known = { tool, input, call, bounds, leash, wall, bare, beyond, mode, limits, tools: parts.tools }
     const verdict = decide({ ...known, rules })
+    parts.judged?.(input, call, placeFor(verdict))
     const places = call.accesses
     if (verdict.verdict !== 'ask') return defined({ verdict: verdict.verdict, why: verdict.why, places })
-    const leaves = wall && placeOf({ parts: call.parts, leash, bounds, facts: wall }).outside !== undefined
-    const why = leaves ? `${verdict.why}; it would run outside the sandbox` : verdict.why
-    const { asking = [], ...decision } = verdict
-    const question = { ...decision, why, places, shows: shownOf(tool, input, turn.cwd, asking) }
-    const { exact, prefix } = grantOffers(call, bounds)
+    const asksWhole = bare !== undefined || leaves(beyond)
+    const why = [...(bare ? bareWords(bare.none) : []), verdict.why, ...leavingWords(beyond)].join('; ')
+    const shows = shownOf(tool, input, turn.cwd, verdict.asking ?? [])
+    const question = { verdict: verdict.verdict, why, places, shows, personal: asksWhole || undefined }
+    // A rule cannot stand for needs that only show in a file, which may be another one tomorrow.
+    const { exact, prefix } = beyond && !beyond.written ? {} : grantOffers(call, bounds)
+    const outside = call.outside !== undefined && beyond?.outside !== undefined
     // A beginning is offered only where it would be enough for this very call.
-    const enough = prefix !== undefined && isEnough(prefix)
-    return defined({ ...question, grants: exact, prefix: enough ? prefix : undefined, granted: exact && grant })
+    const enough = prefix !== undefined && !outside && isEnough(prefix)
+    const granted = exact && ((texts: readonly string[]) => grant(texts, outside))
+    const whole = asksWhole && tool.isShell ? wholeRule(call) : undefined
+    const rule = whole !== undefined && isEnough(whole, rules.ask) ? whole : undefined
+    return defined({ ...question, grants: exact, prefix: enough ? prefix : undefined, granted, rule })
 
-    function isEnough(text: string): boolean {
+    function isEnough(text: string, ask: RuleSet['ask'] = []): boolean {
       const more = answeredRule(text)
       if (!more) return false
-      const wider = { ...rules, ask: [], allow: [...rules.allow, more] }
-      return decide({ ...known, rules: wider }).verdict === 'yes'
+      return decide({ ...known, rules: { ...rules, ask, allow: [...rules.allow, more] } }).verdict === 'yes'
+    }
+
+    function placeFor({ verdict: is, permission }: Verdict): CommandPlace | undefined {
+      if (is === 'no' || !call.walled) return undefined
+      if (bare) return is === 'yes' && bare.reader ? { reader: bare.reader } : { bare: true }
+      return wall && placeOf(leash, wall, is === 'ask' ? (beyond ?? 'leash') : (permission ?? 'leash'))
+    }
+
+    /** A command without a wall around it, and the reader that may start it without a shell. */
+    async function bareCommand(none: string): Promise<Bare> {
+      if (call.command === undefined || !tool.isShell) return { none }
+      const { plainReader } = await import('./plain-readers.ts')
+      return { none, reader: await plainReader(call.command, { ...bounds, cwd: turn.cwd }) }
     }
   }
 
-  async function grant(texts: readonly string[]): Promise<void> {
-    for (const text of texts) await parts.remember?.(text)
+  async function wallAround(leash: Leash): Promise<WallFacts | NoWall | undefined> {
+    const around = await parts.wall?.(leash)
+    return around ?? (leash === 'all' ? undefined : { none: 'none was set up' })
   }
+
+  /** The first question of a session says why there is no sandbox. */
+  function bareWords(none: string): string[] {
+    const reason = parts.untold?.() === false ? '' : ` (${none.replace(/\.$/, '')})`
+    return [`there is no sandbox${reason}, so termaite asks before each command`]
+  }
+
+  async function grant(texts: readonly string[], outside: boolean): Promise<void> {
+    for (const text of texts) await parts.remember?.(text, outside)
+  }
+}
+
+/** A command where there is no wall, why there is none, and the reader that may start it without a shell. */
+type Bare = { none: string; reader?: PlainReader | undefined }
+
+/** The needs of a command with the one that the agent states itself: to run outside. */
+function leavingOf(call: JudgedCall, beyond: Beyond, leash: Leash, { network }: WallFacts): Beyond {
+  if (call.outside === undefined || leash === 'read' || leash === 'all' || network === 'closed') return beyond
+  return { ...beyond, outside: `the agent wants it outside the sandbox, because ${call.outside}` }
+}
+
+const leaves = (beyond: Beyond | undefined): boolean =>
+  beyond !== undefined && (beyond.outside !== undefined || beyond.network === true || beyond.keys === true)
+
+/** Says what a command could reach after a yes. */
+function leavingWords(beyond: Beyond | undefined): string[] {
+  if (beyond?.outside !== undefined)
+    return ['the whole command would run outside the sandbox, where it can use your files, your keys and the network']
+  return [
+    ...(beyond?.network ? ['the whole command would have the network'] : []),
+    ...(beyond?.keys ? ['the whole command would see the project’s files with keys'] : []),
+  ]
 }
 
 type Case = {
@@ -107,24 +162,32 @@ type Case = {
   bounds: ProjectBounds
   leash: Leash
   wall: WallFacts | undefined
+  /** Set for a command that has no wall around it, where the leash wants one. */
+  bare: Bare | undefined
+  beyond: Beyond | undefined
   mode: Mode
   rules: RuleSet
   limits: readonly CallLimit[]
   tools: readonly Tool[]
 }
 
-/** `asking`: the parts of the call that made a question necessary. */
-type Verdict = Pick<PolicyDecision, 'verdict' | 'why'> & { asking?: readonly Part[] }
+/** `asking`: the parts of the call that made a question necessary; `permission`: what a yes without a question is for. */
+type Verdict = Pick<PolicyDecision, 'verdict' | 'why'> & { asking?: readonly Part[]; permission?: Permission }
 
-function decide({ tool, input, call, bounds, leash, wall, mode, rules, limits, tools }: Case): Verdict {
+function decide(known: Case): Verdict {
+  const { tool, input, call, bounds, leash, wall, bare, beyond, mode, rules, limits, tools } = known
   const firstAbout = (list: readonly Rule[]) => list.find((rule) => concerns(rule, call, input, bounds, tools))
   const denying = firstAbout(rules.deny)
   if (denying) return { verdict: 'no', why: `the rule ${denying.text} denies it` }
   if (mode === 'plan' && !isPlanTool(tool)) return { verdict: 'no', why: 'plan mode changes nothing and runs nothing' }
+  if (bare && call.command === undefined) return { verdict: 'no', why: `it needs a sandbox, and ${bare.none}` }
+  if (bare?.reader) return { verdict: 'yes', why: 'it only reads files of the project' }
   const isWalled = (part: Part) => wall !== undefined && isHeld(part, leash === 'read' ? 'read' : 'edit', bounds, wall)
   if (leash === 'read' && tool.risk !== 'read') {
+    if (bare) return { verdict: 'no', why: bareReading(bare.none) }
+    if (call.outside !== undefined) return { verdict: 'no', why: 'this agent may only read, and only in the sandbox' }
     const acts = call.parts.filter((part) => part.class !== 'reads' && !isWalled(part))
-    if (acts.length > 0) return { verdict: 'no', why: readingWords(acts, call, wall) }
+    if (acts.length > 0) return { verdict: 'no', why: `this agent may only read, and ${reasons(acts, call)}` }
   }
   const ask = (why: string, asking: readonly Part[]): Verdict =>
     mode === 'dontAsk'
@@ -132,11 +195,24 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, limits, t
       : { verdict: 'ask', why, asking }
   const notAllowed = (list: readonly Rule[]) =>
     call.parts.filter((part) => !list.some((rule) => allows(rule, part, call, input, bounds)))
-  if (notAllowed(rules.spared).length === 0) return { verdict: 'yes', why: 'a rule of this run allows it' }
+  // A rule for a beginning, or for every command, holds inside the wall only: leaving it needs a rule for the whole command.
+  const covers = (list: readonly Rule[]) =>
+    notAllowed(list).length === 0 &&
+    ((bare === undefined && !leaves(beyond)) ||
+      (beyond?.written !== false && call.outside === undefined && list.some((rule) => isWhole(rule, call))))
+  if (covers(rules.spared))
+    return { verdict: 'yes', why: 'a rule of this run allows it', permission: beyond ?? 'leash' }
   const asking = firstAbout(rules.ask)
   if (asking) return ask(`the rule ${asking.text} asks for your permission`, dangerousParts(call.parts))
-  const left = notAllowed([...rules.spared, ...rules.allow, ...rules.outside])
-  if (left.length === 0) return { verdict: 'yes', why: 'a rule allows it' }
+  if (rules.outside.some((rule) => isWhole(rule, call))) {
+    const outside = 'a rule of yours lets it run outside'
+    return { verdict: 'yes', why: outside, permission: { outside, written: true } }
+  }
+  if (covers([...rules.spared, ...rules.allow]))
+    return { verdict: 'yes', why: 'a rule allows it', permission: beyond ?? 'leash' }
+  if (bare) return ask(`as far as termaite can tell, ${reasons(call.parts, call)}`, dangerousParts(call.parts))
+  if (beyond && leaves(beyond)) return ask(leavingReasons(call, beyond), leavingParts(call, bounds, leash, wall!))
+  const left = notAllowed([...rules.spared, ...rules.allow])
   for (const { who, rules: named, others } of limits) {
     const beyond = left.filter((part) => {
       if (tool.risk === 'read' || part.class === 'reads') return false
@@ -150,21 +226,30 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, limits, t
   if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why, [unreadable])
   // At `ask` the wall holds a command as well, but only after a yes.
   const notFree = left.filter((part) => !isFree(part.class, leash, mode) && !(leash !== 'ask' && isWalled(part)))
-  if (notFree.length === 0) return { verdict: 'yes', why: call.worst.why }
+  if (notFree.length === 0) {
+    const looks =
+      (leash === 'ask' || limits.length > 0) && left.length > 0 && left.every((part) => part.class === 'reads')
+    return { verdict: 'yes', why: call.worst.why, permission: looks ? 'look' : 'leash' }
+  }
   const secret = notFree.find((part) => part.class === 'secrets')
   if (leash === 'read' && secret)
     return { verdict: 'no', why: `${secret.why}, and this agent may only read other files` }
   return ask(reasons(notFree, call), notFree)
 }
 
-/** Why a command is refused to an agent that may only look. */
-function readingWords(parts: readonly Part[], call: JudgedCall, wall: WallFacts | undefined): string {
-  const why = reasons(parts, call)
-  const [first] = parts
-  const dark = first?.class === 'dynamic' || first?.class === 'unknown'
-  if (call.walled && dark && !wall)
-    return `this agent may only read, termaite cannot judge the command (${why}), and there is no sandbox to run it in`
-  return `this agent may only read, and ${why}`
+/** Why no command runs at `read` without a wall. */
+const bareReading = (none: string): string =>
+  `this agent may only read, and without a sandbox termaite cannot hold a command to that (${none.replace(/\.$/, '')}); file_reader, grep_search, glob and ls need no command`
+
+/** Why a command would leave the wall: the agent's own reason, and what the parts need. */
+function leavingReasons(call: JudgedCall, beyond: Beyond): string {
+  if (call.outside !== undefined && beyond.outside !== undefined) return beyond.outside
+  const acting = call.parts.filter((part) => part.class !== 'reads')
+  return beyond.outside ?? reasons(acting, call)
+}
+
+function leavingParts(call: JudgedCall, bounds: ProjectBounds, leash: Leash, wall: WallFacts): readonly Part[] {
+  return call.parts.filter((part) => leaves(beyondOf([part], leash, bounds, wall)))
 }
 
 /** Up to three reasons, the worst first, each once. */

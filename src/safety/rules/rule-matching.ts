@@ -41,7 +41,7 @@ export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown,
   if (call.command === undefined) return covers(rule.spec, part, call, input, bounds, 'real')
   // The text of a package script may have changed since the rule was made.
   const carried = part.script === undefined || isCarried(part)
-  if (carried && !hasStar(rule.spec) && unescaped(rule.spec) === call.command.trim()) return true
+  if (carried && isWhole(rule, call)) return true
   // A person who allowed a beginning did not see the rest: nothing that cannot be read or undone is meant.
   if (rule.answered && rule.spec.endsWith(':*')) {
     if (part.class === 'dynamic' || part.class === 'destructive' || !isPlainRemote(part.argv ?? [])) return false
@@ -50,6 +50,14 @@ export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown,
     argv !== undefined && isText(rule.spec!, argv.map(shellWord).join(' '))
   return means(part.argv) || (carried && means(part.script))
 }
+
+/** Whether a rule is the literal text of a whole command. */
+export const isWhole = (rule: Rule, call: JudgedCall): boolean =>
+  isAbout(rule, call) &&
+  rule.spec !== undefined &&
+  call.command !== undefined &&
+  !hasStar(rule.spec) &&
+  unescaped(rule.spec) === call.command.trim()
 
 /** Whether a rule names the tool of a call. */
 export const isAbout = (rule: Rule, { name, aliases }: JudgedCall) =>
