@@ -7,7 +7,9 @@ import type { Mount } from './mounts.ts'
  * terminal of the host. The root is built from nothing: only the mounts are there, and nothing beside them can be written.
  */
 export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPrograms): Argv {
-  const { mounts, network, terminal, asRoot, scratch } = plan
+  const { network, terminal, asRoot, scratch } = plan
+  const [root, mounts] =
+    plan.mounts[0]?.path === '/' ? [plan.mounts.slice(0, 1), plan.mounts.slice(1)] : [[], plan.mounts]
   const covers = programs.unshare === undefined ? [] : plan.covered
   const shared = network ? undefined : scratch?.network
   return [
@@ -16,6 +18,7 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     ...(shared ? [shared.nsenter, `--user=${shared.user}`, '--preserve-credentials', `--net=${shared.net}`] : []),
     ...(covers.length === 0 ? [] : covered(programs.unshare!, covers)),
     programs.bwrap,
+    ...root.flatMap(mountFlags),
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
     ...(asRoot ? kernelSettings().flatMap((path) => ['--ro-bind-try', path, path]) : []),
@@ -47,11 +50,13 @@ function userFlags(asRoot: boolean, asCoverer: boolean): string[] {
 
 /**
  * The words that cover sockets in a namespace around that of the wall. A socket may vanish at any moment, or lie in a folder where
- * nobody else gets in: bubblewrap would fail there, and here only its cover does.
+ * nobody else gets in: bubblewrap would fail there, and here only its cover does. The cover has all flags that bubblewrap would give
+ * it, because bubblewrap fails where a mount vanishes before it gets them.
  */
 function covered(unshare: string, paths: readonly string[]): string[] {
-  const cover = 'while [ "$1" != -- ]; do mount -n --bind /dev/null "$1" 2>/dev/null; shift; done; shift; exec "$@"'
-  return [unshare, '--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', cover, 'sh', ...paths, '--']
+  const cover = 'mount -n --bind -o ro,nosuid,nodev /dev/null "$1" 2>/dev/null'
+  const loop = `while [ "$1" != -- ]; do ${cover}; shift; done; shift; exec "$@"`
+  return [unshare, '--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', loop, 'sh', ...paths, '--']
 }
 
 const withFilter = 'if [ -n "$0" ]; then exec "$@" 9<"$0"; else exec "$@" 9<&0; fi'

@@ -19,8 +19,8 @@ export type WallLimits = {
   sockets: boolean
   /** The person's home. */
   home: string
-  /** Whether the rest of the home can be read too, without the places of keys; else only toolchains are seen of it. */
-  wholeHome?: boolean
+  /** Whether everything else can be read too, except sockets, temporary files and the places of keys: for programs of the person's own. */
+  whole?: boolean
   /** Further folders that may be written, such as the state of a CLI. */
   writable?: readonly string[]
   /** Further files and folders that can be read, also inside hidden ones. */

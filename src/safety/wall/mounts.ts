@@ -46,6 +46,12 @@ export function isSeenIn(mounts: readonly Mount[], path: string): boolean {
   return mount !== undefined && isShown(mount)
 }
 
+/** Whether a place exists behind the wall, with what the host has there or with something of the command's own. */
+export function isThereIn(mounts: readonly Mount[], path: string): boolean {
+  const mount = around(path, new Map(mounts.map((one) => [one.path, one])), path)
+  return mount?.as === 'read' || mount?.as === 'write' || mount?.as === 'temporary'
+}
+
 const isShown = ({ as, private: own }: Mount) => (as === 'read' || as === 'write') && own !== true
 
 function around(path: string, byPath: ReadonlyMap<string, Mount>, from = dirname(path)): Mount | undefined {

@@ -109,7 +109,7 @@ export function toolchainsOf(home: string, env: Environment): Toolchains {
   ]
   if (isThere(maven)) {
     found.shown.push(maven)
-    found.variables.MAVEN_ARGS = [env.MAVEN_ARGS, `-Dmaven.repo.local.tail=${maven}`].filter(Boolean).join(' ')
+    found.variables.MAVEN_OPTS = [env.MAVEN_OPTS, `-Dmaven.repo.local.tail=${maven}`].filter(Boolean).join(' ')
   }
   if (isThere(join(gradle, secondLayers.gradlePart))) {
     found.shown.push(join(gradle, secondLayers.gradlePart))

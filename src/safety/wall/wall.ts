@@ -11,7 +11,7 @@ import { failedTrial, notInstalled, programOutside } from './availability.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
-import { isSeenIn, layered } from './mounts.ts'
+import { isSeenIn, isThereIn, layered } from './mounts.ts'
 import { settingsOf } from './project-settings.ts'
 import { seatbelt } from './seatbelt.ts'
 import { settingsNames } from './settings-names.ts'
@@ -21,8 +21,11 @@ import { toolchainsOf } from './toolchains.ts'
 
 export type { Argv, TurnScratch, WallBind, WallHost, WallLimits } from './limits.ts'
 
-/** A command behind a wall. After its last process has ended, `settle` removes what it may not leave behind, and names it. */
-export type Walled = { argv: Argv; settle(): Promise<string[]> }
+/**
+ * A command behind a wall. After its last process has ended, `settle` removes what it may not leave behind, and names it. `sees` tells
+ * whether there is a place for a path behind the wall.
+ */
+export type Walled = { argv: Argv; settle(): Promise<string[]>; sees(path: string): boolean }
 
 export type Wall = {
   /** Why this system has no sandbox; undefined if it has one. */
@@ -46,11 +49,13 @@ export function wallOf(host: WallHost): Wall {
       const filter = platform === 'linux' ? filterFile(limits, ownHome(limits)) : undefined
       const { plan, parts } = await planned(limits)
       const settle = async () => (await Promise.all(parts.map(async (part) => (await part.settle?.()) ?? []))).flat()
-      if (filter === undefined) return { argv: seatbelt(command, plan), settle }
+      if (filter === undefined) return { argv: seatbelt(command, plan), settle, sees: () => true }
       const writable = plan.mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => from)
       const bwrap = programOutside('bwrap', env, writable)
       const unshare = programOutside('unshare', env, writable)
-      if (bwrap) return { argv: bubblewrap(command, plan, { bwrap, filter, ...(unshare && { unshare }) }), settle }
+      const sees = (path: string) => isThereIn(plan.mounts, path) || /^\/(?:proc|dev)(?:\/|$)/.test(path)
+      if (bwrap)
+        return { argv: bubblewrap(command, plan, { bwrap, filter, ...(unshare && { unshare }) }), settle, sees }
       await settle()
       return { none: notInstalled }
     } catch (error) {
@@ -63,7 +68,7 @@ export function wallOf(host: WallHost): Wall {
     const all = (paths: readonly string[] = []) => Promise.all(paths.map(real))
     const { scratch, network, sockets, terminal = false, nested = false } = limits
     const roots = await all([limits.root, ...(limits.added ?? [])])
-    const [writable, readable] = await Promise.all([all(limits.writable), all(limits.readable)])
+    const writable = await all(limits.writable)
     // A worker with a scope writes to parts of a project that is otherwise only read.
     const isWritten = (root: string) =>
       limits.project === 'write' || writable.some((path) => isWithin(root, path) || isWithin(path, root))
@@ -83,8 +88,11 @@ export function wallOf(host: WallHost): Wall {
     const tools = toolchainsOf(limits.home, env)
     const bare = platform === 'linux'
     const mounts: Mount[] = [
-      ...(bare ? await systemView(limits, [...roots, ...writable]) : [empty('/Users'), empty(home)]),
-      ...(limits.wholeHome ? [{ path: home, as: 'read' } as const] : []),
+      ...(bare
+        ? await systemView(limits, [...roots, ...writable])
+        : limits.whole
+          ? []
+          : [empty('/Users'), empty(home)]),
       ...tools.shown.flatMap(shownAt),
       ...settings.flatMap((part) => part.mounts),
       // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows something
@@ -97,7 +105,7 @@ export function wallOf(host: WallHost): Wall {
         env,
       })),
       ...binds(false),
-      ...readable.map((path): Mount => ({ path, as: 'read' })),
+      ...(limits.readable ?? []).flatMap(shownAt),
       ...roots.map((path): Mount => ({ path, as: limits.project })),
       ...writable.map((path): Mount => ({ path, as: 'write' })),
       ...gits.flatMap(({ mounts }) => mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
@@ -119,11 +127,10 @@ export function wallOf(host: WallHost): Wall {
   }
 
   /** The system, a temporary folder and the person's programs, on a root where nothing else is. */
-  async function systemView(
-    { root, added = [], home, scratch }: WallLimits,
-    writable: readonly string[],
-  ): Promise<Mount[]> {
+  async function systemView(limits: WallLimits, writable: readonly string[]): Promise<Mount[]> {
+    const { root, added = [], home, scratch, whole } = limits
     return [
+      ...(whole ? [{ path: '/', as: 'read' } as const, empty('/run')] : []),
       ...systemPlaces(),
       scratch
         ? { path: temporary, as: 'write', from: scratch.folder, private: true }
