@@ -4,13 +4,15 @@ import type { CliFiles, CliPlace } from '../core/work/profile.ts'
 import type { AgentSettings } from '../settings/agent-settings.ts'
 import type { Wall, WallLimits } from '../safety/wall/wall.ts'
 import { withoutProject } from '../base/program-path.ts'
-import { promises } from 'node:fs'
-import { join } from 'node:path'
+import { promises, statSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
 import { collect } from '../base/collect.ts'
 import { projectRoot } from '../base/git.ts'
 import { carries, processTable } from '../base/process/process-table.ts'
 import { isWithin } from '../base/real-path.ts'
 import { markOf } from '../terminals/terminal-program.ts'
+import { temporary } from '../safety/wall/hidden-places.ts'
+import { isPlace } from '../safety/wall/toolchains.ts'
 import { cliPlaces } from '../profiles/all.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 import { homeOf } from './place.ts'
@@ -87,11 +89,20 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       // A CLI may bring a sandbox of its own, which then stands inside ours.
       nested: profileOf(agent) !== undefined,
       home: place.home,
+      // Nobody knows what a command without a profile needs.
+      whole: files === undefined,
       binds: [...home.binds, { from: seat, to: seatFile(await promises.realpath(own)), write: false }],
       ...ownPlaces(files, parts.readable?.()),
       hidden: foreignPlaces(agent, files, place),
       terminal: terminal !== undefined,
     }
+    const { plainGitSettings } = await import('../safety/wall/git-settings.ts')
+    const gitSettings = await plainGitSettings({ root, env, own }).catch(() => undefined)
+    limits.readable = [
+      ...(limits.readable ?? []),
+      ...namedPlaces(argv, place.home),
+      ...(gitSettings ? [dirname(gitSettings)] : []),
+    ]
     const { outer, inner } = await signalWords(parts.env)
     const walled = await (await machineWall(parts.env, cwd)).wrap([...inner, ...argv] as Argv, limits)
     if ('none' in walled) {
@@ -100,7 +111,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
     }
     return {
       argv: [...outer, ...walled.argv] as Argv,
-      vars: { TMPDIR: '/tmp', [markName]: mark },
+      vars: { TMPDIR: '/tmp', [markName]: mark, ...(gitSettings && { GIT_CONFIG_GLOBAL: gitSettings }) },
       settle: async () => [...(await walled.settle()), ...(await settle())],
     }
   }
@@ -118,6 +129,16 @@ function ownPlaces(
   const logins = (files.returned ?? []).flatMap(({ path, keys }) => (keys ? [] : [path]))
   const mixed = (files.returned ?? []).map(({ path }) => path)
   return { readable: [...readable, ...files.folders, ...mixed], writable: [...files.sessions, ...logins] }
+}
+
+/** The folders of files that the person's command line names by their whole paths, such as a script and what lies beside it. */
+function namedPlaces(argv: Argv, home: string): string[] {
+  const words = argv.flatMap((word) => word.split(/[\s"'=;|&()<>]+/)).filter(isAbsolute)
+  const files = words.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+  return files.map((file) => {
+    const folder = dirname(file)
+    return isPlace(folder, home) && folder !== temporary ? folder : file
+  })
 }
 
 /** Our own variables of a seat, such as the address of its hub. */

@@ -144,7 +144,13 @@ export const homeTable: readonly HomeRow[] = [
     format: folder,
     made: true,
   },
-  { path: 'wall/', name: /^wall$/, what: 'filters of the sandbox', format: folder, made: true },
+  {
+    path: 'wall/',
+    name: /^wall$/,
+    what: 'filters of the sandbox, and your git settings as it shows them',
+    format: folder,
+    made: true,
+  },
   { path: 'walls/', name: /^walls$/, what: 'private homes of agents behind a wall', format: folder, made: true },
   {
     path: 'turns/',
@@ -205,6 +211,7 @@ export const projectTable: readonly HomeRow[] = [
     format: 'git repository',
   },
   { path: 'caches/', name: /^caches$/, what: 'caches of commands in the sandbox', format: folder, made: true },
+  { path: 'home/', name: /^home$/, what: 'the home that commands in the sandbox see', format: folder, made: true },
 ]
 
 /** Damaged files and folders that were set aside. */

@@ -69,7 +69,7 @@ export const variables: readonly VariableGroup[] = [
       { name: 'ZDOTDIR', does: 'The folder of zsh’s files, for completion --install.' },
       { name: 'APPDATA', does: 'On Windows: where settings of other programs are found.' },
       { name: 'GIT_CONFIG_COUNT', does: 'Settings for git; termaite adds its own behind them.' },
-      { name: 'MAVEN_ARGS', does: 'Arguments of Maven; in the sandbox a folder for its repository is added.' },
+      { name: 'MAVEN_OPTS', does: 'Options of Maven; in the sandbox folders for its repository are added.' },
       { name: 'PLAYWRIGHT_BROWSERS_PATH', does: 'Where Playwright finds its browsers, also in the sandbox.' },
       { name: 'CYPRESS_CACHE_FOLDER', does: 'Where Cypress finds itself, also in the sandbox.' },
     ],

@@ -35,6 +35,7 @@ const cap = object({
   tokens: setting('The number of tokens.', count),
 })
 
+const shownPath = string({ matches: /^(?:\/|~\/)./, wants: 'a path that begins with / or ~/' })
 const age = string({ matches: /^(?:\d{1,6}[dh])+$/, wants: 'a time such as 90d or 12h' })
 const mode = oneOf(...modes)
 const sharing = oneOf('all', 'ask')
@@ -192,6 +193,10 @@ const common = {
       env: setting(
         'Environment variables that commands in the sandbox are given, besides those that hold no secret.',
         list(filled),
+      ),
+      show: setting(
+        'Files and folders outside the project that commands in the sandbox may read, besides the system and toolchains; ~/ is your home.',
+        list(shownPath),
       ),
     }),
   ),

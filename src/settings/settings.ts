@@ -61,8 +61,8 @@ export type Settings = {
    * off.
    */
   formatters: readonly Formatter[] | undefined
-  /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and further variables they get. */
-  sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[] }
+  /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and which further variables and places they get. */
+  sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[]; show?: readonly string[] }
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
   /** How many agents may run at once, and the command that prepares a new worktree. */
   crew: { perWorkspace: number; total: number; setup?: string }

@@ -36,6 +36,7 @@ const system: Wall = {
   wrap: async (command, limits) => ({
     argv: [shown(limits), ...command],
     settle: async () => ['The file .git/commondir was removed.'],
+    sees: () => true,
   }),
 }
 const shown = ({ project, git, sockets, network }: WallLimits) =>

@@ -30,9 +30,57 @@ function verdict(filter: Uint8Array, { arch, call, args = [] }: Call): 'allowed'
 
 const EPERM = 1
 const ENOSYS = 38
+const EOPNOTSUPP = 95
+/** Calls with the position of the mode, or of the flags before it. */
+const filesX64 = {
+  modes: [
+    [90, 1],
+    [91, 1],
+    [268, 2],
+    [452, 2],
+    [85, 1],
+    [133, 1],
+    [259, 2],
+  ],
+  opens: [
+    [2, 1],
+    [257, 2],
+  ],
+  attributes: [188, 189, 190, 463],
+} as const
+const filesArm64 = {
+  modes: [
+    [52, 1],
+    [53, 2],
+    [452, 2],
+    [33, 2],
+  ],
+  opens: [[56, 2]],
+  attributes: [5, 6, 7, 463],
+} as const
 const architectures = {
-  x64: { arch: 0xc000_003e, socket: 41, socketpair: 53, ioctl: 16, unshare: 272, clone: 56, keyctl: 250, read: 0 },
-  arm64: { arch: 0xc000_00b7, socket: 198, socketpair: 199, ioctl: 29, unshare: 97, clone: 220, keyctl: 219, read: 63 },
+  x64: {
+    arch: 0xc000_003e,
+    socket: 41,
+    socketpair: 53,
+    ioctl: 16,
+    unshare: 272,
+    clone: 56,
+    keyctl: 250,
+    read: 0,
+    ...filesX64,
+  },
+  arm64: {
+    arch: 0xc000_00b7,
+    socket: 198,
+    socketpair: 199,
+    ioctl: 29,
+    unshare: 97,
+    clone: 220,
+    keyctl: 219,
+    read: 63,
+    ...filesArm64,
+  },
 } as const
 
 for (const [name, calls] of Object.entries(architectures))
@@ -54,6 +102,13 @@ for (const [name, calls] of Object.entries(architectures))
         typing: [of(calls.ioctl, 0, 0x5412), of(calls.ioctl, 0, 0x541c), of(calls.ioctl, 0, 0x5413)],
         keyctl: of(calls.keyctl),
         read: of(calls.read, 1),
+        modes: calls.modes.map(([call, at]) => [0o755, 0o4755].map((mode) => of(call, ...Array(at).fill(7), mode))),
+        opens: calls.opens.map(([call, at]) =>
+          [0o0, 0o100, 0o20200000].map((flags) => of(call, ...Array(at).fill(7), flags, 0o4755)),
+        ),
+        opened: calls.opens.map(([call, at]) => of(call, ...Array(at).fill(7), 0o101, 0o644)),
+        openat2: of(437),
+        capabilities: calls.attributes.map((call) => of(call)),
       }
     }
     const [never, nothing] = [EPERM, 'allowed'] as const
@@ -63,12 +118,18 @@ for (const [name, calls] of Object.entries(architectures))
       ...{ fork: nothing, threads: nothing, read: nothing, keyctl: never },
       groupNamespace: [never, never],
       typing: [never, never, nothing],
+      modes: calls.modes.map(() => [nothing, never]),
+      opens: calls.opens.map(() => [nothing, never, never]),
+      opened: calls.opens.map(() => nothing),
+      openat2: ENOSYS,
     }
     assert.deepEqual(say({ sockets: false, nested: false }), {
       ...{ ...same, families: [2, 10, 16], pairs: [1, 5], userNamespace: [never, never] },
+      capabilities: calls.attributes.map(() => nothing),
     })
     assert.deepEqual(say({ sockets: true, nested: true }), {
       ...{ ...same, families: [1, 2, 10, 16], pairs: [0, 1, 2], userNamespace: [nothing, nothing] },
+      capabilities: calls.attributes.map(() => EOPNOTSUPP),
     })
   })
 

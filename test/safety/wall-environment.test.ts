@@ -1,5 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { wallEnvironment } from '../../src/safety/wall/wall-environment.ts'
 
 const temporary = { TMPDIR: '/tmp', TMP: '/tmp', TEMP: '/tmp' }
@@ -43,18 +46,70 @@ test('the settings can add names, whatever they hold', () => {
   })
 })
 
+test('addresses are passed only where nothing in them can be a login', () => {
+  const plain = {
+    ...{ PIP_INDEX_URL: 'https://pypi.example/simple/', npm_config_registry: 'http://registry.example:4873/' },
+    ...{
+      HTTPS_PROXY: 'http://proxy.example:3128',
+      GOPROXY: 'https://go.example,direct',
+      http_proxy: 'proxy.example:80',
+    },
+  }
+  const secret = {
+    ...{ UV_INDEX_URL: 'https://token@pypi.example/simple', UV_DEFAULT_INDEX: 'https://pypi.example/k3y/simple' },
+    ...{
+      HTTP_PROXY: 'http://me@proxy.example',
+      ALL_PROXY: 'socks5://me:k@proxy.example',
+      all_proxy: 'http://p.example/?k=1',
+    },
+    ...{ MAVEN_OPTS: '-Drepo.password=k', GRADLE_OPTS: '-DapiKey=k', NODE_OPTIONS: '--title=https://me:k@x.example' },
+    ...{
+      BUNDLE_GEMS__EXAMPLE__COM: 'me:k',
+      BUNDLE_ENTERPRISE__EXAMPLE__COM: 'k',
+      YARN_NPM_REGISTRY_SERVER: 'https://x',
+    },
+    ...{
+      CARGO_REGISTRIES_OWN_INDEX: 'https://k@x',
+      UV_INDEX_OWN_USERNAME: 'me',
+      PIP_EXTRA_INDEX_URL: 'https://x/k/simple',
+    },
+    ...{ POETRY_HTTP_BASIC_OWN_USERNAME: 'me', NUGET_CREDENTIALPROVIDERS_PATH: '/k', COMPOSER_AUTH: '{}' },
+  }
+  assert.deepEqual(wallEnvironment({ ...plain, ...secret }), { ...plain, ...temporary })
+})
+
+test('a command with a home of its own finds toolchains by their variables, and nothing else of the person’s home', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'termaite-home-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  const there = ['.pyenv', '.rustup', '.cargo/bin', 'go/bin', '.m2/repository', '.gradle/caches/modules-2', '.volta']
+  for (const folder of there) mkdirSync(join(home, folder), { recursive: true })
+  const env = {
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, '.config'),
+    GOPATH: join(home, 'go'),
+    VOLTA_HOME: '/gone',
+    PATH: '/bin',
+  }
+  assert.deepEqual(wallEnvironment(env, { home: '/own', gitSettings: '/git/config' }), {
+    ...{ PATH: '/bin', HOME: '/own', GIT_CONFIG_GLOBAL: '/git/config' },
+    ...{ PYENV_ROOT: join(home, '.pyenv'), RUSTUP_HOME: join(home, '.rustup'), VOLTA_HOME: join(home, '.volta') },
+    MAVEN_OPTS: `-Dmaven.repo.local.tail=${join(home, '.m2/repository')}`,
+    GRADLE_RO_DEP_CACHE: join(home, '.gradle/caches'),
+    ...temporary,
+  })
+})
+
 test('caches lead into the folder of the project, never to those of the person', () => {
-  const env = { HOME: '/h', npm_config_cache: '/h/.npm', CARGO_HOME: '/h/.cargo', MAVEN_ARGS: '-q' }
-  const { HOME, PLAYWRIGHT_BROWSERS_PATH, CYPRESS_CACHE_FOLDER, MAVEN_ARGS, ...caches } = wallEnvironment(env, {
+  const env = {
+    ...{ HOME: '/h', npm_config_cache: '/h/.npm', CARGO_HOME: '/h/.cargo', MAVEN_OPTS: '-Xmx1g', MAVEN_ARGS: '-q' },
+    PLAYWRIGHT_BROWSERS_PATH: '/browsers',
+  }
+  const { HOME, PLAYWRIGHT_BROWSERS_PATH, MAVEN_OPTS, MAVEN_ARGS, ...caches } = wallEnvironment(env, {
     caches: '/c',
     temporary: '/c/tmp',
   })
-  assert.deepEqual([HOME, MAVEN_ARGS], ['/h', '-q -Dmaven.repo.local=/c/maven'])
-  assert.deepEqual(
-    [PLAYWRIGHT_BROWSERS_PATH, CYPRESS_CACHE_FOLDER],
-    ['/h/.cache/ms-playwright', '/h/.cache/Cypress'],
-    'browsers are only run',
-  )
+  assert.deepEqual([HOME, MAVEN_OPTS, MAVEN_ARGS], ['/h', '-Xmx1g -Dmaven.repo.local=/c/maven', '-q'])
+  assert.equal(PLAYWRIGHT_BROWSERS_PATH, '/browsers', 'browsers are only run')
   assert.deepEqual(
     Object.entries(caches).filter(([, value]) => !value.startsWith('/c/')),
     [],

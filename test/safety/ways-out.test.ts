@@ -127,6 +127,7 @@ const ways: readonly WayOut[] = [
   { name: 'our own home', control: true, script: ({ home }) => reads(`${home}/.termaite/hub.key`) },
   { name: 'the filter itself', script: ({ home }) => out(`ls ${home}/.termaite/wall/*`) },
   { name: 'a unix socket of the host', control: true, script: ({ base }) => connects(`'${base}/host.sock'`) },
+  { name: 'a unix socket in the project', control: true, script: ({ root }) => connects(`'${root}/a project.sock'`) },
   {
     name: 'a unix socket in the temporary folder',
     control: true,
@@ -182,17 +183,16 @@ async function outsideOf(t: TestContext, user: WallUser): Promise<Outside> {
   if (user.id !== undefined) give(base, user.id)
   const sleep = spawn('sleep', ['1000'], { env: { ...process.env, SECRET: secret }, uid: user.id, gid: user.id })
   const abstract = `termaite-${name}`
-  const servers = [join(base, 'host.sock'), `/tmp/${name}.sock`, `\0${abstract}`, 0].map((at) =>
-    createServer().listen(at),
-  )
+  const sockets = [join(base, 'host.sock'), `/tmp/${name}.sock`, join(root, 'a project.sock')]
+  const servers = [0, `\0${abstract}`, ...sockets].map((at) => createServer().listen(at))
   await Promise.all(servers.map((server) => once(server, 'listening')))
-  for (const socket of [join(base, 'host.sock'), `/tmp/${name}.sock`]) chmodSync(socket, 0o777)
+  for (const socket of sockets) chmodSync(socket, 0o777)
   t.after(() => {
     sleep.kill('SIGKILL')
     for (const server of servers) server.close()
     spawnSync('rm', ['-f', shared])
   })
-  const address = servers[3]!.address()
+  const address = servers[0]!.address()
   assert.ok(address !== null && typeof address === 'object')
   return { base, root, home, pid: sleep.pid!, port: address.port, abstract }
 }
@@ -281,9 +281,9 @@ const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? noSandbox :
 test('a socket that was mounted at another path is covered', { skip: noMounts }, async (t) => {
   const outside = await outsideOf(t, wallUsers[0]!)
   const { base, root, home } = outside
-  writeFileSync(join(base, 'the engine.sock'), '')
-  const mount = `mount --bind '${base}/host.sock' '${base}/the engine.sock' && exec "$@"`
-  const script = connects(`'${base}/the engine.sock'`)
+  writeFileSync(join(root, 'the engine.sock'), '')
+  const mount = `mount --bind '${base}/host.sock' '${root}/the engine.sock' && exec "$@"`
+  const script = connects(`'${root}/the engine.sock'`)
   const before = ['unshare', '-m', 'sh', '-c', mount, 'sh']
   assert.equal(spawnSync(before[0]!, [...before.slice(1), 'sh', '-c', script], { encoding: 'utf8' }).stdout, 'OUT\n')
   const [ran] = await runBehindWall(wallUsers[0]!, { root, home, ...levels.edit }, [script], { before })

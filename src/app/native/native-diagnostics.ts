@@ -13,7 +13,7 @@ import { withoutProject } from '../../base/program-path.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { version } from '../version.ts'
-import { projectCaches, sandboxOf } from './native-sandbox.ts'
+import { homeView, projectCaches, sandboxOf } from './native-sandbox.ts'
 import { noteOnce } from './native-parts.ts'
 
 /**
@@ -96,12 +96,13 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   const own = withOwnKeys(withoutProject(env, root), [], namedKeys(settings))
   const caches = await serverCaches(parts)
   const inner = process.platform === 'linux' ? temporary : tmpdir()
-  const lean = wallEnvironment(own, { temporary: inner, caches: caches ?? join(inner, 'caches') })
+  const view = await homeView(settings, parts)
+  const lean = wallEnvironment(own, { temporary: inner, caches: caches ?? join(inner, 'caches'), ...view.names })
   // Packages that were fetched lie in the person's own folders: a server has no network to fetch them again.
-  for (const name of ['GOMODCACHE', 'CARGO_HOME']) {
-    if (own[name] !== undefined) lean[name] = own[name]
-    else delete lean[name]
-  }
+  const person = env.HOME ?? home
+  lean.GOMODCACHE = own.GOMODCACHE ?? join(own.GOPATH ?? join(person, 'go'), 'pkg', 'mod')
+  lean.CARGO_HOME = own.CARGO_HOME ?? join(person, '.cargo')
+  const fetched = [lean.GOMODCACHE, join(lean.CARGO_HOME, 'registry'), join(lean.CARGO_HOME, 'git')]
   lean.CARGO_TARGET_DIR = join(lean.XDG_CACHE_HOME ?? inner, 'cargo-target')
   const none = settings.sandbox.enabled ? await sandboxOf(parts).none() : 'the settings switch it off'
   if (none !== undefined) {
@@ -116,6 +117,7 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
     ...{ root, project: 'read', git: 'read', network: false, sockets: false },
     home: env.HOME ?? home,
     writable: caches === undefined ? [] : [caches],
+    readable: [...view.shown, ...view.own, ...fetched],
   })
   if ('none' in walled) throw new Error(`the sandbox could not be started: ${walled.none}`)
   return { argv: walled.argv, env: lean, settle: () => walled.settle() }

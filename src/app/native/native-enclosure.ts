@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
-import { isWalled, projectCaches, sandboxOf, wallFacts } from './native-sandbox.ts'
+import { homeView, isWalled, projectCaches, sandboxOf, wallFacts } from './native-sandbox.ts'
 
 type Env = NativeParts['env']
 
@@ -27,8 +27,8 @@ const hookVariables = ['TERMAITE_PROJECT_DIR', 'CLAUDE_PROJECT_DIR']
 type Enclosed = { argv: Argv; env: Env; settle(): Promise<string[]> }
 
 /**
- * Puts a program of the session behind the wall of its commands. What the person's own settings name keeps the network and
- * its environment; what came with the project has the network by rule, and an environment without keys.
+ * Puts a program of the session behind the wall of its commands. What the person's own settings name keeps the network, the sight
+ * of the home and its environment; what came with the project has the network by rule, and an environment without keys.
  */
 export async function enclosed(
   program: SessionProgram,
@@ -42,6 +42,7 @@ export async function enclosed(
   if (!facts) return plain
   const reads = seat.leash === 'read'
   const caches = reads ? undefined : await projectCaches(parts)
+  const view = await homeView(seat.settings, parts)
   const walled = await sandboxOf(parts).wrap(argv, {
     root: parts.root,
     added: parts.folders.now,
@@ -50,7 +51,10 @@ export async function enclosed(
     sockets: !reads,
     network: own ? facts.network !== 'closed' : facts.network === 'open',
     home: parts.env.HOME ?? parts.home,
-    writable: caches === undefined ? [] : [caches],
+    // The person's own programs need their own settings and data.
+    whole: own,
+    writable: [...(caches === undefined ? [] : [caches]), ...(own || reads ? [] : view.own)],
+    readable: own || !reads ? view.shown : [...view.shown, ...view.own],
   })
   if ('none' in walled) throw new Error(`the sandbox could not be started: ${walled.none}`)
   const names = { temporary: process.platform === 'linux' ? temporary : tmpdir() }
@@ -58,6 +62,7 @@ export async function enclosed(
     ...names,
     extra: [...hookVariables, ...(seat.settings.sandbox.env ?? [])],
     caches: caches ?? join(names.temporary, 'caches'),
+    ...(own ? {} : view.names),
   })
   return {
     argv: walled.argv,

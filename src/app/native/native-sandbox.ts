@@ -9,7 +9,7 @@ import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
@@ -68,20 +68,22 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     const scratch = await scratchRooms(name, parts).of(inside.sockets ? leash : 'read')
     const mayWrite = place.inside.project === 'write'
     const caches = mayWrite ? await projectCaches(parts) : undefined
+    const view = await homeView(seat.settings, parts)
     const places = scope && mayWrite ? await scopePlaces(scope, root) : []
     const added = parts.folders.now
     const limits = {
       ...{ root, added, ...inside, home: all.HOME ?? home, scratch },
-      writable: caches === undefined ? places : [...places, caches],
+      writable: [...places, ...(caches === undefined ? [] : [caches]), ...(mayWrite ? view.own : [])],
+      readable: mayWrite ? view.shown : [...view.shown, ...view.own],
       hidden: await hiddenKeys(place.keys, call, parts, runs.judged(call)),
     }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
     // The policy let the command through because the wall would hold it.
     if ('none' in walled) throw new Error(`the sandbox could not be started (${walled.none}), so nothing was run.`)
-    runs.note(call, { inside: { ...limits, cwd: call.cwd } })
+    runs.note(call, { inside: { ...limits, cwd: call.cwd, sees: walled.sees } })
     return {
       argv: walled.argv,
-      env: withQuietGit(wallEnvironment(all, walledNames(seat, scratch, caches)), root),
+      env: withQuietGit(wallEnvironment(all, { ...walledNames(seat, scratch, caches), ...view.names }), root),
       walls: JSON.stringify([inside, places, scratch?.folder, added]),
       async settle() {
         const said = await walled.settle()
@@ -245,15 +247,47 @@ function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: read
  * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.
  * Undefined where it cannot be made.
  */
-export async function projectCaches({ home, root, audited }: NativeParts): Promise<string | undefined> {
+export async function projectCaches(parts: NativeParts): Promise<string | undefined> {
   // A run of which nothing is kept leaves no cache either.
-  if (!audited) return undefined
-  const folder = join(home, 'projects', slugOf(root), 'caches')
+  return parts.audited ? projectFolder(parts, 'caches') : undefined
+}
+
+function projectFolder({ home, root }: NativeParts, name: string): Promise<string | undefined> {
+  const folder = join(home, 'projects', slugOf(root), name)
   const made = mkdir(folder, { recursive: true, mode: 0o700 })
   return made.then(
     () => folder,
     () => undefined,
   )
+}
+
+/** The home that commands of a project see in place of the person's. */
+export type HomeView = {
+  /** The folders of it that may be written where the project may. */
+  own: string[]
+  /** What else can be read: the person's git settings without logins and programs, and what the settings show. */
+  shown: string[]
+  names: Pick<NonNullable<Parameters<typeof wallEnvironment>[1]>, 'home' | 'gitSettings'>
+}
+
+/**
+ * Makes the home of a project's commands: a folder of our own that only they see, at its own path. At the path of the person's home
+ * the places that are shown there would be mounted through a folder that commands can fill with links; and macOS can show nothing
+ * at another path. A run of which nothing is kept has the temporary folder as its home.
+ */
+export async function homeView(settings: NativeSeat['settings'], parts: NativeParts): Promise<HomeView> {
+  const { home, root, env, audited } = parts
+  const person = env.HOME ?? home
+  const { plainGitSettings } = await import('../../safety/wall/git-settings.ts')
+  const gitSettings = await plainGitSettings({ root, env, own: home }).catch(() => undefined)
+  const show = (settings.sandbox.show ?? []).map((path) => path.replace(/^~(?=\/)/, person))
+  const folder = audited ? await projectFolder(parts, 'home') : undefined
+  const shown = gitSettings === undefined ? show : [...show, dirname(gitSettings)]
+  const names = {
+    home: folder ?? (process.platform === 'linux' ? temporary : tmpdir()),
+    ...(gitSettings !== undefined && { gitSettings }),
+  }
+  return { own: folder === undefined ? [] : [folder], shown, names }
 }
 
 /** The parts of the environment behind the wall. */

@@ -16,7 +16,7 @@ export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash)
     leash === 'edit'
       ? ' Commands inside the sandbox run without a question; termaite asks before one runs outside.'
       : ''
-  return `Commands run in a sandbox: the project is writable, the rest only readable, keys are hidden, and the network ${openings.edit[network]}.${held}`
+  return `Commands run in a sandbox: the project is writable, the system and your toolchains can be read, the rest of your home is hidden, and the network ${openings.edit[network]}.${held}`
 }
 
 /** Says what holds for commands where there is no sandbox. */

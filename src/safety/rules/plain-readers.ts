@@ -5,7 +5,7 @@ import { gitFolders, projectRoot } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
 import { isSecretName, isSecretPlace } from '../secret-files.ts'
-import { programOutside } from '../wall/availability.ts'
+import { programOutside } from '../../base/program-path.ts'
 
 /**
  * A command that may run without a wall and without a question: a program of the system that shows files of the project,

@@ -1,16 +1,21 @@
 import type { WallLimits } from '../wall/wall.ts'
-import { isAbsolute, relative, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute, relative, resolve } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
 
 /** The limits that a command ran with, and where it ran. */
-export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'network' | 'sockets'> & { cwd: string }
+export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'network' | 'sockets'> & {
+  cwd: string
+  /** Whether there is a place for a path behind the wall. */
+  sees(path: string): boolean
+}
 
 /** Finds in the output of a failed command what the wall refused it, and says it in one sentence without its full stop. */
 export function refusalIn(output: string, ran: WalledCommand): string | undefined {
   const lines = output.split('\n').slice(-mostLines)
   for (const line of lines) {
-    const found = writing(line, ran) ?? reaching(line, ran) ?? keys(line)
+    const found = writing(line, ran) ?? finding(line, ran) ?? reaching(line, ran) ?? keys(line)
     if (found !== undefined) return found
   }
   return undefined
@@ -54,13 +59,30 @@ function whyReadOnly(path: string | undefined, root: string | undefined, project
   return 'commands must not change the settings of agents and editors'
 }
 
+/*
+ *   cat: /srv/data/a: No such file or directory
+ *   Error: ENOENT: no such file or directory, open '/srv/data/a'
+ *   sh: 1: cannot create /srv/data/a: Directory nonexistent
+ */
+const missing = /no such file or directory|directory nonexistent|\bENOENT\b/i
+
+/** A file that is there outside, or a folder that it would be made in, is missing inside because the wall does not show it. */
+function finding(line: string, { cwd, sees }: WalledCommand): string | undefined {
+  const path = missing.test(line) ? pathIn(line) : undefined
+  if (path === undefined || !(isAbsolute(path) || path.startsWith('../'))) return undefined
+  const real = resolve(cwd, path)
+  if (sees(real) || !(existsSync(real) || existsSync(dirname(real)))) return undefined
+  return `The sandbox does not show ${path}: commands see the project, the system and toolchains, and what "sandbox.show" in the person’s settings names`
+}
+
 /** The path that an error names: in quotes, or before or behind the message. */
 function pathIn(line: string): string | undefined {
   const quoted = /['"‘“`]([^'"’”`]+)['"’”`]/.exec(line)?.[1]
   if (quoted !== undefined) return quoted
-  const before = /(?:^|[\s:])([^\s:]+): (?:read-only file system|permission denied|operation not permitted)/i.exec(
-    line,
-  )?.[1]
+  const before =
+    /(?:^|[\s:])([^\s:]+): (?:read-only file system|permission denied|operation not permitted|no such file or directory|directory nonexistent)/i.exec(
+      line,
+    )?.[1]
   return before
 }
 

@@ -4,24 +4,30 @@ import type { Mount } from './mounts.ts'
 
 /**
  * The bubblewrap command line. The command has no capabilities, cannot gain any, and sees no process, message queue or
- * terminal of the host. The system can only be read; the mounts lie on top of it.
+ * terminal of the host. The root is built from nothing: only the mounts are there, and nothing beside them can be written.
  */
 export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPrograms): Argv {
-  const { mounts, network, terminal, asRoot, scratch } = plan
+  const { network, terminal, asRoot, scratch } = plan
+  const [root, mounts] =
+    plan.mounts[0]?.path === '/' ? [plan.mounts.slice(0, 1), plan.mounts.slice(1)] : [[], plan.mounts]
+  const covers = programs.unshare === undefined ? [] : plan.covered
   const shared = network ? undefined : scratch?.network
   return [
     '/bin/sh',
     ...['-c', prelude, programs.filter ?? ''],
     ...(shared ? [shared.nsenter, `--user=${shared.user}`, '--preserve-credentials', `--net=${shared.net}`] : []),
+    ...(covers.length === 0 ? [] : covered(programs.unshare!, covers)),
     programs.bwrap,
-    ...['--ro-bind', '/', '/'],
+    ...root.flatMap(mountFlags),
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
     ...(asRoot ? kernelSettings().flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...mounts.flatMap(mountFlags),
+    // What is written beside the places for it fails: it would vanish with the command.
+    ...mounts.flatMap(({ path, as }) => (as === 'empty' ? ['--remount-ro', path] : [])),
+    ...['--remount-ro', '/'],
     '--unshare-user',
-    // As a user other than root, because the kernel then gives a started program no capabilities.
-    ...(asRoot ? ['--uid', '1000', '--gid', '1000'] : []),
+    ...userFlags(asRoot, covers.length > 0),
     ...['--cap-drop', 'ALL'],
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(network || shared ? [] : ['--unshare-net']),
@@ -34,7 +40,24 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
 }
 
 /** The program that builds the wall, by its absolute path, and the file with the filter of system calls: without one it is read from the standard input. */
-type BubblewrapPrograms = { bwrap: string; filter?: string }
+type BubblewrapPrograms = { bwrap: string; filter?: string; unshare?: string }
+
+/** As a user other than root, because the kernel then gives a started program no capabilities. */
+function userFlags(asRoot: boolean, asCoverer: boolean): string[] {
+  if (asRoot) return ['--uid', '1000', '--gid', '1000']
+  return asCoverer ? ['--uid', String(process.getuid!()), '--gid', String(process.getgid!())] : []
+}
+
+/**
+ * The words that cover sockets in a namespace around that of the wall. A socket may vanish at any moment, or lie in a folder where
+ * nobody else gets in: bubblewrap would fail there, and here only its cover does. The cover has all flags that bubblewrap would give
+ * it, because bubblewrap fails where a mount vanishes before it gets them.
+ */
+function covered(unshare: string, paths: readonly string[]): string[] {
+  const cover = 'mount -n --bind -o ro,nosuid,nodev /dev/null "$1" 2>/dev/null'
+  const loop = `while [ "$1" != -- ]; do ${cover}; shift; done; shift; exec "$@"`
+  return [unshare, '--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', loop, 'sh', ...paths, '--']
+}
 
 const withFilter = 'if [ -n "$0" ]; then exec "$@" 9<"$0"; else exec "$@" 9<&0; fi'
 
@@ -43,6 +66,8 @@ const withFilter = 'if [ -n "$0" ]; then exec "$@" 9<"$0"; else exec "$@" 9<&0; 
  * could reach past all mounts. Only bash closes descriptors with two digits. Then opens the filter for bubblewrap.
  */
 const prelude = [
+  // The folder by its real path: a link on the way to it may be missing behind the wall.
+  'cd -P . && export PWD',
   'for fd in /proc/$$/fd/*; do',
   'fd=${fd##*/}',
   'case $fd in',
@@ -72,7 +97,9 @@ function isWritable(path: string): boolean {
 }
 
 function mountFlags({ path, as, from = path }: Mount): string[] {
-  if (as === 'empty') return ['--tmpfs', path]
+  if (as === 'empty' || as === 'temporary') return ['--tmpfs', path]
+  if (as === 'folder') return ['--dir', path]
+  if (as === 'link') return ['--symlink', from, path]
   if (as === 'blank') return ['--ro-bind', '/dev/null', path]
   return [as === 'read' ? '--ro-bind-try' : '--bind-try', from, path]
 }

@@ -2,7 +2,10 @@ import type { Mount } from './mounts.ts'
 
 export type Argv = readonly [string, ...string[]]
 
-/** The limits of a command behind a wall. Everything that is not named here can only be read, and the places of keys not even that. */
+/**
+ * The limits of a command behind a wall. Beside the places that are named here the command sees the programs of the system and the
+ * person's toolchains, and can only read them.
+ */
 export type WallLimits = {
   /** The project. */
   root: string
@@ -14,10 +17,13 @@ export type WallLimits = {
   network: boolean
   /** Whether unix sockets work inside the wall; those of the host are hidden in any case. */
   sockets: boolean
+  /** The person's home. */
   home: string
+  /** Whether everything else can be read too, except sockets, temporary files and the places of keys: for programs of the person's own. */
+  whole?: boolean
   /** Further folders that may be written, such as the state of a CLI. */
   writable?: readonly string[]
-  /** Folders inside hidden folders that must stay readable. */
+  /** Further files and folders that can be read, also inside hidden ones. */
   readable?: readonly string[]
   /** Further places that are hidden, except the readable folders in them, such as the logins of other CLIs. */
   hidden?: readonly string[]
@@ -56,6 +62,8 @@ export type WallPlan = {
   roots: readonly string[]
   /** In order: each one lies on top of those before it. */
   mounts: readonly Mount[]
+  /** Sockets of the host in the mounts, which are covered where they still are. */
+  covered: readonly string[]
   /** Names of agents' and editors' settings, which stay read-only wherever they are in the project. */
   settings: readonly string[]
   network: boolean

@@ -1,13 +1,14 @@
 import { dirname } from 'node:path'
 
 /**
- * How one place looks from behind a wall: readable, writable, an empty folder (`empty`), or a file without content (`blank`).
- * Paths are real paths. Where mounts lie inside each other, the innermost one decides.
+ * How one place looks from behind a wall: readable, writable, an empty folder (`empty`), a file without content (`blank`), a folder
+ * that only holds other mounts (`folder`), a folder for files that may be lost (`temporary`), or a link. Paths are real paths.
+ * Where mounts lie inside each other, the innermost one decides.
  */
 export type Mount = {
   path: string
-  as: 'read' | 'write' | 'empty' | 'blank'
-  /** The folder of the host that is shown at the path; the path itself if there is none. */
+  as: 'read' | 'write' | 'empty' | 'blank' | 'folder' | 'temporary' | 'link'
+  /** The folder of the host that is shown at the path; the path itself if there is none. Of a link: where it leads. */
   from?: string
   /** Whether the place shows nothing of the host, so that nothing below it has to be hidden. */
   private?: boolean
@@ -20,20 +21,41 @@ export type WallPart = {
   settle?(): Promise<string[]>
 }
 
-/** Orders mounts so that each one comes after the folder around it. Of several mounts at one path, the last one counts. */
-export function layered(mounts: readonly Mount[]): Mount[] {
+/**
+ * Orders mounts so that each one comes after the folder around it. Of several mounts at one path, the last one counts. Nothing
+ * is hidden where nothing is shown, and no link is made where the host's own is seen. `bare`: whether nothing of the host is
+ * seen outside all mounts.
+ */
+export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): Mount[] {
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   const depth = ({ path }: Mount) => (path === '/' ? 0 : path.split('/').length)
   const sorted = [...byPath.values()].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1))
-  return sorted.filter((mount) => !isHidden(mount) || !isPrivate(around(mount.path, byPath)))
+  const isSeen = (path: string) => {
+    const mount = around(path, byPath)
+    return mount ? isShown(mount) : !bare
+  }
+  return sorted.filter((mount) => {
+    if (mount.as === 'empty' || mount.as === 'blank') return isSeen(mount.path)
+    return mount.as === 'link' || mount.as === 'folder' ? !isSeen(mount.path) : true
+  })
 }
 
-const isHidden = ({ as }: Mount) => as === 'empty' || as === 'blank'
+/** Whether a place of the host is seen through the innermost mount at or around it. */
+export function isSeenIn(mounts: readonly Mount[], path: string): boolean {
+  const mount = around(path, new Map(mounts.map((one) => [one.path, one])), path)
+  return mount !== undefined && isShown(mount)
+}
 
-const isPrivate = (mount: Mount | undefined) => mount?.as === 'empty' || mount?.private === true
+/** Whether a place exists behind the wall, with what the host has there or with something of the command's own. */
+export function isThereIn(mounts: readonly Mount[], path: string): boolean {
+  const mount = around(path, new Map(mounts.map((one) => [one.path, one])), path)
+  return mount?.as === 'read' || mount?.as === 'write' || mount?.as === 'temporary'
+}
 
-function around(path: string, byPath: ReadonlyMap<string, Mount>): Mount | undefined {
-  for (let at = dirname(path); ; at = dirname(at)) {
+const isShown = ({ as, private: own }: Mount) => (as === 'read' || as === 'write') && own !== true
+
+function around(path: string, byPath: ReadonlyMap<string, Mount>, from = dirname(path)): Mount | undefined {
+  for (let at = from; ; at = dirname(at)) {
     const mount = byPath.get(at)
     if (mount || at === '/') return mount
   }

@@ -39,16 +39,16 @@ const mostCopies = 200
 const database = /\.(?:db|sqlite\d?)(?:-(?:wal|shm|journal))?$/
 
 /**
- * Makes the home that a CLI sees behind a wall. The home and the CLI's own folders are private: everything in them can
- * be read, and whatever is written vanishes after the run. Only the CLI's sessions are the real ones, and only the
- * files that its profile names are copied back.
+ * Makes the home that a CLI sees behind a wall. The home is empty but for the CLI's own folders; a command without a profile, whose
+ * folders nobody knows, can read the whole home. Both are private: whatever is written there vanishes after the run. Only the CLI's
+ * sessions are the real ones, and only the files that its profile names are copied back.
  */
 export async function makePrivateHome(folder: string, { home, root, mark, files }: HomeWishes): Promise<PrivateHome> {
   makeFolder(folder)
   const own = await Promise.all((files?.folders ?? []).map(madeFolder))
   const fresh = await Promise.all((files?.fresh ?? []).map(real))
   const sessions = await Promise.all((files?.sessions ?? []).map(madeFolder))
-  const around = isWithin(await real(root), await real(home)) ? [] : await homeFolders(home)
+  const around = isWithin(await real(root), await real(home)) ? [] : await homeFolders(home, files === undefined)
   const places = [...new Set([...around, ...own])].sort()
   const binds: WallBind[] = []
   const insides = new Map<string, string>()
@@ -57,7 +57,8 @@ export async function makePrivateHome(folder: string, { home, root, mark, files 
     insides.set(place, inside)
     await mkdir(inside, { mode: 0o700 })
     binds.push({ from: inside, to: place, write: true })
-    binds.push(...(await fill(inside, place, own.includes(place), new Set([...places, ...sessions, ...fresh]))))
+    if (files === undefined || own.includes(place))
+      binds.push(...(await fill(inside, place, own.includes(place), new Set([...places, ...sessions, ...fresh]))))
   }
   binds.push(...sessions.map((path) => ({ from: path, to: path, write: true })))
   for (const path of files?.steering ?? []) binds.push(await withheld(join(folder, `s${binds.length}`), path))
@@ -92,9 +93,11 @@ const recordName = 'home.json'
 
 const real = (path: string) => realpath(path).catch(() => path)
 
-/** The folders of a home in which any program may begin files of its own. */
-async function homeFolders(home: string): Promise<string[]> {
-  const usual = ['.', '.cache', '.config', '.local', '.local/share', '.local/state'].map((name) => join(home, name))
+/** The folders of a home in which any program may begin files of its own; where the home is empty they need not be private each. */
+async function homeFolders(home: string, whole: boolean): Promise<string[]> {
+  const usual = ['.', ...(whole ? ['.cache', '.config', '.local', '.local/share', '.local/state'] : [])].map((name) =>
+    join(home, name),
+  )
   const there = await Promise.all(
     usual.map(async (path) => ((await lstat(path).catch(() => undefined))?.isDirectory() ? [await real(path)] : [])),
   )

@@ -1,5 +1,7 @@
 import type { Argv, WallPlan } from './limits.ts'
 import type { Mount } from './mounts.ts'
+import { dirname } from 'node:path'
+import { isWithin } from '../../base/real-path.ts'
 
 /**
  * The macOS sandbox command line. Everything is denied that is not allowed here; of the rules that match, the last one counts.
@@ -58,12 +60,24 @@ const temporaryFolders = ['/private/tmp', '/private/var/folders']
 
 const quoted = (filter: 'literal' | 'subpath') => (path: string) => `(${filter} ${JSON.stringify(path)})`
 
-function rules({ path, as, from }: Mount): string[] {
+function rules({ path, as, from }: Mount, _: number, mounts: readonly Mount[]): string[] {
+  // There is no other root here, so nothing is made for the mounts to lie in.
+  if (as === 'link' || as === 'folder' || as === 'temporary') return []
   // Nothing can be shown at another path here; programs find the temporary folder of a turn by TMPDIR.
   if (from !== undefined) return as === 'write' ? [`(allow file-write* ${quoted('subpath')(from)})`] : []
   const place = quoted('subpath')(path)
-  if (as === 'empty' || as === 'blank') return [`(deny file-read* file-write* ${place})`]
+  if (as === 'empty' || as === 'blank')
+    return [`(deny file-read* file-write* ${place})`, ...waysThrough(path, mounts).map(lookedAt)]
   return [`(allow file-read* ${place})`, `(${as === 'write' ? 'allow' : 'deny'} file-write* ${place})`]
+}
+
+const lookedAt = (path: string) => `(allow file-read-metadata ${quoted('literal')(path)})`
+
+/** The folders from a hidden one to the places in it that are shown: programs look at each of them on the way to a file. */
+function waysThrough(hidden: string, mounts: readonly Mount[]): string[] {
+  const shown = mounts.filter(({ path, as }) => (as === 'read' || as === 'write') && isWithin(hidden, path))
+  const above = (path: string): string[] => (path === hidden ? [path] : [...above(dirname(path)), path])
+  return [...new Set(shown.flatMap(({ path }) => (path === hidden ? [] : above(dirname(path)))))]
 }
 
 /** A file name at any depth below a folder. File systems of a Mac find it however it is capitalised. */

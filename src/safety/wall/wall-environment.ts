@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { toolchainsOf } from './toolchains.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -9,35 +10,60 @@ type WallEnvironment = {
   temporary?: string
   /** The folder of this project for caches of package managers; without it no variable names a cache. */
   caches?: string
+  /** The home that the command sees; without it the command keeps the person's. */
+  home?: string
+  /** The file with the person's plain git settings. */
+  gitSettings?: string
 }
 
 /**
- * The environment of a command behind a wall: an allow-list, because every vendor's key has a name of its own. Caches lead to
- * a folder of the project's own, so that a command leaves nothing in the person's caches for other projects to run.
+ * The environment of a command behind a wall: an allow-list of names, because every vendor's key has a name of its own. Caches lead
+ * to a folder of the project's own, so that a command leaves nothing in the person's caches for other projects to run. Toolchains
+ * of the person are named by their variables, because programs would look for them in the home.
  */
 export function wallEnvironment(env: Environment, how: WallEnvironment = {}): Record<string, string> {
-  const { extra = [], temporary = '/tmp', caches } = how
+  const { extra = [], temporary = '/tmp', caches, home, gitSettings } = how
   const passed = Object.entries(env).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && (extra.includes(entry[0]) || (isHarmless(entry[0]) && !withPassword.test(entry[1]))),
+      entry[1] !== undefined && (extra.includes(entry[0]) || isHarmless(entry[0], entry[1])),
   )
+  const tools = home === undefined || env.HOME === undefined ? {} : toolchainsOf(env.HOME, env).variables
+  const kept = home === undefined ? passed : passed.filter(([name]) => extra.includes(name) || !ofHome.includes(name))
   return {
-    ...Object.fromEntries(passed),
+    ...Object.fromEntries(kept),
+    ...tools,
+    ...(home !== undefined && { HOME: home }),
+    ...(gitSettings !== undefined && { GIT_CONFIG_GLOBAL: gitSettings }),
     ...{ TMPDIR: temporary, TMP: temporary, TEMP: temporary },
-    ...(caches === undefined ? {} : cacheVariables(caches, env)),
+    ...(caches === undefined ? {} : cacheVariables(caches, { ...env, ...tools })),
   }
 }
 
-/** An address with a password in it, as proxies and package registries have them. */
-const withPassword = /:\/\/[^/\s@]*:[^/\s@]*@/
+/** Variables that lead to parts of the person's home. */
+const ofHome = [
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME',
+  'XDG_STATE_HOME',
+  'PYTHONUSERBASE',
+  'GOPATH',
+  'GOBIN',
+  'npm_config_prefix',
+]
 
-function isHarmless(name: string): boolean {
-  if (names.has(name)) return true
-  return families.some((family) => family.test(name)) && !secretName.test(name)
+function isHarmless(name: string, value: string): boolean {
+  if (!names.has(name) || withLogin.test(value)) return false
+  return !addresses.has(name) || plainAddresses.test(value)
 }
 
-/** Parts of names that hold a secret also where their family is harmless: NODE_AUTH_TOKEN, npm_config__auth. */
-const secretName = /auth|token|secret|passw|passphrase|credential|cookie|session|cert|otp|(?:^|_|[a-z])key(?:$|_|s$)/i
+/** An address with a name or a password in it, or a setting that is one, as proxies and package registries have them. */
+const withLogin = /:\/\/[^/\s]*@|(?:passw|token|secret|api[-_]?key|_auth)[\w.-]*=/i
+
+/** Addresses of package registries. One with a path of its own may hold a token there. */
+const addresses: ReadonlySet<string> = new Set([
+  ...['npm_config_registry', 'PIP_INDEX_URL', 'UV_INDEX_URL', 'UV_DEFAULT_INDEX', 'GOPROXY'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'],
+])
+const plainAddresses = /^(?:(?:\w+:\/\/)?[\w.-]+(?::\d+)?\/?(?:simple\/?)?(?:[,|](?!$)|$))+$/
 
 const names: ReadonlySet<string> = new Set([
   // The person and the place.
@@ -86,29 +112,139 @@ const names: ReadonlySet<string> = new Set([
     'VOLTA_HOME',
   ],
   ...['ASDF_DIR', 'ASDF_DATA_DIR', 'SDKMAN_DIR', 'CONDA_PREFIX', 'CONDA_DEFAULT_ENV', 'CONDA_EXE', 'MAMBA_ROOT_PREFIX'],
+  // How numbers, dates and texts are written.
+  ...['LC_ALL', 'LC_CTYPE', 'LC_COLLATE', 'LC_MESSAGES', 'LC_MONETARY', 'LC_NUMERIC', 'LC_TIME', 'LC_PAPER', 'LC_NAME'],
+  ...['LC_ADDRESS', 'LC_TELEPHONE', 'LC_MEASUREMENT', 'LC_IDENTIFICATION'],
+  // JavaScript.
+  ...[
+    'NODE_ENV',
+    'NODE_OPTIONS',
+    'NODE_PATH',
+    'NODE_DEBUG',
+    'NODE_NO_WARNINGS',
+    'NODE_DISABLE_COLORS',
+    'NODE_V8_COVERAGE',
+  ],
+  ...[
+    'NODE_PENDING_DEPRECATION',
+    'NODE_ICU_DATA',
+    'NODE_COMPILE_CACHE',
+    'NODE_VERSION',
+    'NODENV_ROOT',
+    'NODENV_VERSION',
+  ],
+  ...[
+    'npm_config_registry',
+    'npm_config_yes',
+    'npm_config_loglevel',
+    'npm_config_fund',
+    'npm_config_audit',
+    'npm_config_prefix',
+  ],
+  ...['npm_config_progress', 'npm_config_update_notifier', 'npm_config_legacy_peer_deps', 'npm_config_engine_strict'],
+  ...['npm_config_strict_ssl', 'npm_config_nodedir', 'npm_config_arch', 'npm_config_platform', 'npm_config_libc'],
+  ...['npm_config_offline', 'npm_config_prefer_offline', 'npm_config_save_exact', 'npm_config_ignore_scripts'],
+  ...['npm_config_foreground_scripts', 'npm_config_omit', 'npm_config_include', 'npm_config_jobs', 'npm_config_python'],
+  ...['YARN_ENABLE_TELEMETRY', 'YARN_ENABLE_IMMUTABLE_INSTALLS', 'YARN_NODE_LINKER', 'DENO_NO_UPDATE_CHECK'],
+  ...['COREPACK_ENABLE_STRICT', 'COREPACK_ENABLE_DOWNLOAD_PROMPT', 'COREPACK_ENABLE_AUTO_PIN'],
+  ...['PLAYWRIGHT_BROWSERS_PATH', 'PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD', 'CYPRESS_CACHE_FOLDER', 'CYPRESS_INSTALL_BINARY'],
+  // Python.
+  ...['PYTHONPATH', 'PYTHONHOME', 'PYTHONUNBUFFERED', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONIOENCODING'],
+  ...['PYTHONUTF8', 'PYTHONWARNINGS', 'PYTHONOPTIMIZE', 'PYTHONVERBOSE', 'PYTHONFAULTHANDLER', 'PYTHONNOUSERSITE'],
+  ...['PYTHONUSERBASE', 'PYTHONPYCACHEPREFIX', 'PYTHONSAFEPATH', 'PYTHONDEVMODE', 'PYTHONMALLOC', 'PYTHON_VERSION'],
+  ...['PIP_INDEX_URL', 'PIP_NO_INPUT', 'PIP_DISABLE_PIP_VERSION_CHECK', 'PIP_NO_CACHE_DIR', 'PIP_DEFAULT_TIMEOUT'],
+  ...[
+    'PIP_PREFER_BINARY',
+    'PIP_REQUIRE_VIRTUALENV',
+    'PIP_BREAK_SYSTEM_PACKAGES',
+    'PIP_ROOT_USER_ACTION',
+    'PIP_NO_COLOR',
+  ],
+  ...[
+    'PIP_PROGRESS_BAR',
+    'UV_INDEX_URL',
+    'UV_DEFAULT_INDEX',
+    'UV_PYTHON',
+    'UV_PYTHON_PREFERENCE',
+    'UV_PYTHON_DOWNLOADS',
+  ],
+  ...['UV_PYTHON_INSTALL_DIR', 'UV_LINK_MODE', 'UV_OFFLINE', 'UV_NO_PROGRESS', 'UV_FROZEN', 'UV_LOCKED', 'UV_NO_CACHE'],
+  ...['UV_SYSTEM_PYTHON', 'UV_COMPILE_BYTECODE', 'UV_PROJECT_ENVIRONMENT', 'UV_HTTP_TIMEOUT', 'POETRY_NO_INTERACTION'],
+  ...['POETRY_HOME', 'POETRY_VIRTUALENVS_CREATE', 'POETRY_VIRTUALENVS_IN_PROJECT', 'PYENV_ROOT', 'PYENV_VERSION'],
+  ...['PYENV_SHELL', 'PYTEST_ADDOPTS', 'PYTEST_PLUGINS', 'PYTEST_DISABLE_PLUGIN_AUTOLOAD', 'TOXENV', 'TOX_SKIP_ENV'],
+  // Rust and Go.
+  ...['RUST_LOG', 'RUST_BACKTRACE', 'RUST_LIB_BACKTRACE', 'RUST_MIN_STACK', 'RUST_TEST_THREADS', 'RUST_TEST_NOCAPTURE'],
+  ...['RUSTFLAGS', 'RUSTDOCFLAGS', 'RUSTC', 'RUSTC_WRAPPER', 'RUSTUP_HOME', 'RUSTUP_TOOLCHAIN', 'CARGO_TERM_COLOR'],
+  ...['CARGO_TERM_VERBOSE', 'CARGO_BUILD_JOBS', 'CARGO_BUILD_TARGET', 'CARGO_INCREMENTAL', 'CARGO_TARGET_DIR'],
+  ...['CARGO_NET_OFFLINE', 'CARGO_NET_RETRY', 'CARGO_ENCODED_RUSTFLAGS', 'CARGO_HOME', 'ELAN_HOME'],
+  ...[
+    'GOPATH',
+    'GOROOT',
+    'GOBIN',
+    'GOOS',
+    'GOARCH',
+    'GOFLAGS',
+    'GOTOOLCHAIN',
+    'GOPROXY',
+    'GOPRIVATE',
+    'GONOSUMDB',
+    'GOSUMDB',
+  ],
+  ...[
+    'GOEXPERIMENT',
+    'GOMAXPROCS',
+    'GOGC',
+    'GOAMD64',
+    'GOARM',
+    'CGO_ENABLED',
+    'CGO_CFLAGS',
+    'CGO_CPPFLAGS',
+    'CGO_CXXFLAGS',
+  ],
+  ...['CGO_LDFLAGS'],
+  // Ruby, .NET and PHP.
+  ...['RUBYOPT', 'RUBYLIB', 'RUBY_VERSION', 'RUBY_ENGINE', 'RUBY_ROOT', 'RBENV_ROOT', 'RBENV_VERSION', 'RBENV_SHELL'],
+  ...[
+    'BUNDLE_PATH',
+    'BUNDLE_GEMFILE',
+    'BUNDLE_WITH',
+    'BUNDLE_WITHOUT',
+    'BUNDLE_JOBS',
+    'BUNDLE_RETRY',
+    'BUNDLE_DEPLOYMENT',
+  ],
+  ...['BUNDLE_FROZEN', 'BUNDLE_BIN', 'BUNDLE_SILENCE_ROOT_WARNING', 'RAILS_ENV', 'RACK_ENV'],
+  ...['DOTNET_ROOT', 'DOTNET_NOLOGO', 'DOTNET_CLI_TELEMETRY_OPTOUT', 'DOTNET_SKIP_FIRST_TIME_EXPERIENCE'],
+  ...[
+    'DOTNET_ENVIRONMENT',
+    'DOTNET_SYSTEM_GLOBALIZATION_INVARIANT',
+    'DOTNET_CLI_UI_LANGUAGE',
+    'ASPNETCORE_ENVIRONMENT',
+  ],
+  ...['NUGET_XMLDOC_MODE', 'MSBUILDDISABLENODEREUSE', 'COMPOSER_ALLOW_SUPERUSER', 'COMPOSER_NO_INTERACTION'],
+  ...['COMPOSER_MEMORY_LIMIT', 'COMPOSER_PROCESS_TIMEOUT', 'PHP_INI_SCAN_DIR', 'PHP_INI_DIR', 'PHP_VERSION'],
+  // C and C++, and installers of many languages.
+  ...['CMAKE_BUILD_TYPE', 'CMAKE_GENERATOR', 'CMAKE_PREFIX_PATH', 'CMAKE_BUILD_PARALLEL_LEVEL', 'CMAKE_TOOLCHAIN_FILE'],
+  ...[
+    'CMAKE_INSTALL_PREFIX',
+    'CMAKE_C_COMPILER_LAUNCHER',
+    'CMAKE_CXX_COMPILER_LAUNCHER',
+    'CMAKE_EXPORT_COMPILE_COMMANDS',
+  ],
+  ...[
+    'NINJA_STATUS',
+    'CTEST_OUTPUT_ON_FAILURE',
+    'CTEST_PARALLEL_LEVEL',
+    'MESON_TESTTHREADS',
+    'MISE_DATA_DIR',
+    'MISE_SHELL',
+  ],
+  ...['MISE_ENV', 'MAMBA_EXE'],
 ])
-
-/** Families of names of languages and tools. */
-const families = [
-  /^LC_/,
-  /^NODE_/,
-  /^npm_(?:config|package|lifecycle)_/,
-  /^(?:PNPM|YARN|BUN|DENO|COREPACK)_/,
-  /^(?:PYTHON|PIP_|UV_|POETRY_|PYENV_|PYTEST_|TOX_)/,
-  /^(?:RUST|CARGO_|RUSTUP_)/,
-  /^GO(?:PATH|ROOT|BIN|OS|ARCH|FLAGS|TOOLCHAIN|PROXY|PRIVATE|NOSUMDB|SUMDB|EXPERIMENT|MAXPROCS|GC|AMD64|ARM)$/,
-  /^CGO_/,
-  /^(?:RUBY|BUNDLE_|RBENV_|RAILS_ENV$|RACK_ENV$)/,
-  /^(?:DOTNET_|NUGET_|MSBUILD)/,
-  /^(?:COMPOSER_|PHP_)/,
-  /^(?:CMAKE_|NINJA_|MESON_|CTEST_)/,
-  /^(?:MISE_|ASDF_)/,
-]
 
 /** Variables that lead package managers and compilers to a folder for data that may be lost. */
 function cacheVariables(folder: string, env: Environment): Record<string, string> {
   const inside = (name: string) => join(folder, name)
-  const ofPerson = env.XDG_CACHE_HOME ?? (env.HOME === undefined ? undefined : join(env.HOME, '.cache'))
   return {
     XDG_CACHE_HOME: inside('xdg'),
     npm_config_cache: inside('npm'),
@@ -130,15 +266,13 @@ function cacheVariables(folder: string, env: Environment): Record<string, string
     SCCACHE_DIR: inside('sccache'),
     CCACHE_DIR: inside('ccache'),
     GRADLE_USER_HOME: inside('gradle'),
-    MAVEN_ARGS: [env.MAVEN_ARGS, `-Dmaven.repo.local=${inside('maven')}`].filter(Boolean).join(' '),
+    MAVEN_OPTS: [env.MAVEN_OPTS, `-Dmaven.repo.local=${inside('maven')}`].filter(Boolean).join(' '),
     NUGET_PACKAGES: inside('nuget'),
     DOTNET_CLI_HOME: inside('dotnet'),
     COMPOSER_CACHE_DIR: inside('composer'),
     BUNDLE_USER_CACHE: inside('bundle'),
     // Browsers for tests are large and are only run: those that the person installed are used.
-    ...(ofPerson !== undefined && {
-      PLAYWRIGHT_BROWSERS_PATH: env.PLAYWRIGHT_BROWSERS_PATH ?? join(ofPerson, 'ms-playwright'),
-      CYPRESS_CACHE_FOLDER: env.CYPRESS_CACHE_FOLDER ?? join(ofPerson, 'Cypress'),
-    }),
+    PLAYWRIGHT_BROWSERS_PATH: env.PLAYWRIGHT_BROWSERS_PATH ?? inside('ms-playwright'),
+    CYPRESS_CACHE_FOLDER: env.CYPRESS_CACHE_FOLDER ?? inside('Cypress'),
   }
 }

@@ -11,17 +11,22 @@ import { randomName } from '../../base/id.ts'
 import { failedTrial, notInstalled } from './availability.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { gitFolder } from './git-folder.ts'
-import { hiddenPlaces, hostSockets } from './hidden-places.ts'
-import { layered } from './mounts.ts'
+import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
+import { isSeenIn, isThereIn, layered } from './mounts.ts'
 import { settingsOf } from './project-settings.ts'
 import { seatbelt } from './seatbelt.ts'
 import { settingsNames } from './settings-names.ts'
 import { systemCallFilter } from './system-call-filter.ts'
+import { closedPlaces, linksTo, programPlaces, shownAt, systemPlaces } from './system-places.ts'
+import { toolchainsOf } from './toolchains.ts'
 
 export type { Argv, TurnScratch, WallBind, WallHost, WallLimits } from './limits.ts'
 
-/** A command behind a wall. After its last process has ended, `settle` removes what it may not leave behind, and names it. */
-export type Walled = { argv: Argv; settle(): Promise<string[]> }
+/**
+ * A command behind a wall. After its last process has ended, `settle` removes what it may not leave behind, and names it. `sees` tells
+ * whether there is a place for a path behind the wall.
+ */
+export type Walled = { argv: Argv; settle(): Promise<string[]>; sees(path: string): boolean }
 
 export type Wall = {
   /** Why this system has no sandbox; undefined if it has one. */
@@ -45,10 +50,13 @@ export function wallOf(host: WallHost): Wall {
       const filter = platform === 'linux' ? filterFile(limits, ownHome(limits)) : undefined
       const { plan, parts } = await planned(limits)
       const settle = async () => (await Promise.all(parts.map(async (part) => (await part.settle?.()) ?? []))).flat()
-      if (filter === undefined) return { argv: seatbelt(command, plan), settle }
+      if (filter === undefined) return { argv: seatbelt(command, plan), settle, sees: () => true }
       const writable = plan.mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => from)
       const bwrap = programOutside('bwrap', env, writable)
-      if (bwrap) return { argv: bubblewrap(command, plan, { bwrap, filter }), settle }
+      const unshare = programOutside('unshare', env, writable)
+      const sees = (path: string) => isThereIn(plan.mounts, path) || /^\/(?:proc|dev)(?:\/|$)/.test(path)
+      if (bwrap)
+        return { argv: bubblewrap(command, plan, { bwrap, filter, ...(unshare && { unshare }) }), settle, sees }
       await settle()
       return { none: notInstalled }
     } catch (error) {
@@ -61,7 +69,7 @@ export function wallOf(host: WallHost): Wall {
     const all = (paths: readonly string[] = []) => Promise.all(paths.map(real))
     const { scratch, network, sockets, terminal = false, nested = false } = limits
     const roots = await all([limits.root, ...(limits.added ?? [])])
-    const [writable, readable] = await Promise.all([all(limits.writable), all(limits.readable)])
+    const writable = await all(limits.writable)
     // A worker with a scope writes to parts of a project that is otherwise only read.
     const isWritten = (root: string) =>
       limits.project === 'write' || writable.some((path) => isWithin(root, path) || isWithin(path, root))
@@ -77,29 +85,37 @@ export function wallOf(host: WallHost): Wall {
     const binds = (shown: boolean) =>
       (limits.binds ?? [])
         .filter(({ from, to }) => (from === to) === shown)
-        .map(({ from, to, write }): Mount => ({ path: to, from, as: write ? 'write' : 'read' }))
+        .map(({ from, to, write }): Mount => ({ path: to, from, as: write ? 'write' : 'read', private: to === home }))
+    const tools = toolchainsOf(limits.home, env)
+    const bare = platform === 'linux'
     const mounts: Mount[] = [
+      ...(bare
+        ? await systemView(limits, [...roots, ...writable])
+        : limits.whole
+          ? []
+          : [empty('/Users'), empty(home)]),
+      ...tools.shown.flatMap(shownAt),
       ...settings.flatMap((part) => part.mounts),
       // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows something
       // else comes after them, because it hides what lies there anyway.
       ...binds(true),
-      ...(sockets && platform === 'linux' ? await hostSockets() : []),
       ...(await hiddenPlaces({
         home: limits.home,
         own,
-        further: [...logins, ...(limits.hidden ?? [])],
+        further: [...logins, ...tools.hidden, ...(bare ? closedPlaces() : []), ...(limits.hidden ?? [])],
         env,
-        scratch: scratch?.folder,
       })),
       ...binds(false),
-      ...readable.map((path): Mount => ({ path, as: 'read' })),
+      ...(limits.readable ?? []).flatMap(shownAt),
       ...roots.map((path): Mount => ({ path, as: limits.project })),
       ...writable.map((path): Mount => ({ path, as: 'write' })),
       ...gits.flatMap(({ mounts }) => mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
     ]
+    const seen = layered(mounts, { bare })
     const plan = {
       roots,
-      mounts: layered(mounts),
+      mounts: seen,
+      covered: sockets && bare ? await hostSockets((path) => isSeenIn(seen, path)) : [],
       settings: roots.some(isWritten) ? settingsNames : [],
       network,
       sockets,
@@ -111,15 +127,34 @@ export function wallOf(host: WallHost): Wall {
     return { plan, parts: [...gits, ...settings] }
   }
 
+  /** The system, a temporary folder and the person's programs, on a root where nothing else is. */
+  async function systemView(limits: WallLimits, writable: readonly string[]): Promise<Mount[]> {
+    const { root, added = [], home, scratch, whole } = limits
+    return [
+      ...(whole ? [{ path: '/', as: 'read' } as const, empty('/run')] : []),
+      ...systemPlaces(),
+      scratch
+        ? { path: temporary, as: 'write', from: scratch.folder, private: true }
+        : { path: temporary, as: 'temporary' },
+      ...[root, ...added, home, ownHome({ home })].flatMap(linksTo),
+      { path: await realpath(home).catch(() => home), as: 'folder' },
+      ...programPlaces(env.PATH ?? '', home, writable),
+    ]
+  }
+
   /** Termaite's own home, as `homeOf` finds it. */
-  function ownHome({ home }: WallLimits): string {
+  function ownHome({ home }: Pick<WallLimits, 'home'>): string {
     return env.TERMAITE_HOME ? resolve(env.TERMAITE_HOME) : join(home, '.termaite')
   }
 
   async function tried(): Promise<string | undefined> {
     if (platform !== 'linux' && platform !== 'darwin') return `termaite has no sandbox for ${platform}`
-    const widest = { settings: [], network: false, sockets: false, terminal: false, nested: false, asRoot }
-    const plan: WallPlan = { roots: [], mounts: [], ...widest }
+    const widest = { settings: [], covered: [], network: false, sockets: false, terminal: false, nested: false, asRoot }
+    const plan: WallPlan = {
+      roots: [],
+      mounts: platform === 'linux' ? layered(systemPlaces(), { bare: true }) : [],
+      ...widest,
+    }
     if (platform === 'darwin') return failedTrial(seatbelt(['/usr/bin/true'], plan), host)
     const bwrap = programOutside('bwrap', env, [])
     if (bwrap === undefined) return notInstalled
@@ -128,6 +163,8 @@ export function wallOf(host: WallHost): Wall {
     return failedTrial(bubblewrap(['true'], plan, { bwrap }), host, filter)
   }
 }
+
+const empty = (path: string): Mount => ({ path, as: 'empty' })
 
 /** The file with the filter of system calls, in termaite's own home, which is hidden behind the wall. */
 function filterFile({ sockets, nested = false }: WallLimits, own: string): string {
