@@ -13,13 +13,6 @@ export type Mount = {
   private?: boolean
 }
 
-/** The part of a wall that one concern adds: its mounts, and a clean-up after the command's last process has ended. */
-export type WallPart = {
-  mounts: readonly Mount[]
-  /** Returns one plain sentence for each thing that was removed. */
-  settle?(): Promise<string[]>
-}
-
 /** Orders mounts so that each one comes after the folder around it. Of several mounts at one path, the last one counts. */
 export function layered(mounts: readonly Mount[]): Mount[] {
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]))
