@@ -252,6 +252,14 @@ export const commands: readonly CliCommand[] = [
     load: () => import('./commands/trust.ts'),
   },
   {
+    name: 'quarantine',
+    words: '[restore <id>]',
+    summary: 'List the files that were taken away because programs could start from them, or put them back.',
+    flags: { ...json },
+    examples: ['termaite quarantine', 'termaite quarantine restore 3k7q0vmx'],
+    load: () => import('./commands/quarantine.ts'),
+  },
+  {
     name: 'forget',
     words: '[project]',
     summary: 'Erase the conversations, snapshots and index of a project. Its own files are not touched.',

@@ -2,7 +2,7 @@ import { basename, dirname, relative, resolve, sep } from 'node:path'
 import { isGitFolder } from '../base/git.ts'
 import { isWithin, realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
-import { isSettingsName } from './wall/settings-names.ts'
+import { fileKind } from './wall/settings-names.ts'
 
 /** The project's folder, the home, and further folders that may be read like the project: long outputs, skills. All are real paths. */
 export type ProjectBounds = {
@@ -51,7 +51,7 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
     secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, bounds.home)),
     guarded:
       around !== undefined &&
-      (parts.some((part) => part === '.git' || isSettingsName(part)) || isInRepository(real, around)),
+      (parts.includes('.git') || fileKind(parts).kind !== 'free' || isInRepository(real, around)),
     vital: parts.some((part) => part === '.git' || part === '.termaite'),
   }
 }

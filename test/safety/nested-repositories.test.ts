@@ -6,7 +6,8 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nestedRepositories } from '../../src/safety/wall/nested-repositories.ts'
-import { RepositorySearch } from '../../src/safety/wall/repository-search.ts'
+import type { SearchLimits } from '../../src/safety/wall/project-search.ts'
+import { ProjectSearch } from '../../src/safety/wall/project-search.ts'
 import { until } from '../until.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -42,7 +43,7 @@ test('folders that a command made or changed are searched first, however many ot
   mkdirSync(join(root, 'z/old'), { recursive: true })
   // A change of the clock's error before the command counts as one of the command.
   await aged()
-  const nested = await nestedRepositories(root, env, { old: 400, changed: 400 })
+  const nested = await begun(root, env, { old: 400, changed: 400 })
   folders('b', 300)
   arm('z/old')
   arm('z1/z2/z3/r')
@@ -52,7 +53,7 @@ test('folders that a command made or changed are searched first, however many ot
 
 test('more new folders than can be searched are told to the model and the person', async (t) => {
   const { root, env, folders } = layGrounds(t)
-  const nested = await nestedRepositories(root, env, { old: 100, changed: 20 })
+  const nested = await begun(root, env, { old: 100, changed: 20 })
   folders('b', 30)
   const [told, ...more] = await nested.settle()
   golden(t, told!, { [root]: '<root>' })
@@ -67,7 +68,7 @@ test('in a project that is too large to be searched, older repositories stay, ch
   arm('a/9/changed')
   await aged()
   const limits = { old: 10, changed: 400 }
-  const nested = await nestedRepositories(root, env, limits)
+  const nested = await begun(root, env, limits)
   writeFileSync(join(root, 'a/9/changed/.git/config'), '[core]\n\tfsmonitor = touch /nonexistent/x\n')
   // The command changes the folders on the way, so that the search finds both repositories.
   for (const path of ['a/9', 'a/9/kept', 'a/9/changed']) utimesSync(join(root, path), 1, 1)
@@ -76,14 +77,14 @@ test('in a project that is too large to be searched, older repositories stay, ch
   golden(t, told[1]!, { [root]: '<root>' })
   assert.equal(told.length, 2)
   await aged()
-  assert.deepEqual(await (await nestedRepositories(root, env, limits)).settle(), [])
+  assert.deepEqual(await (await begun(root, env, limits)).settle(), [])
   assert.equal(runsIn('a/9/kept'), true)
 })
 
 test('a folder that did not change is not read again, and a new repository in it is found', async (t) => {
   const { root, arm, folders } = layGrounds(t)
   folders('a', 3)
-  const search = new RepositorySearch(root)
+  const search = new ProjectSearch(root)
   await search.look()
   await search.look()
   arm('a/1')
@@ -93,6 +94,14 @@ test('a folder that did not change is not read again, and a new repository in it
     [[[join(root, 'a/1/.git'), 'folder']], { old: true, changed: true }],
   )
 })
+
+/** Searches a project before a command; `settle` searches it again. */
+async function begun(root: string, env: { PATH: string | undefined; HOME: string }, limits: SearchLimits) {
+  const search = new ProjectSearch(root, { limits })
+  const since = Date.now()
+  const nested = nestedRepositories(root, await search.look(), { env, since })
+  return { settle: async () => nested.settle(await search.look(since)) }
+}
 
 /** Waits until everything is older than the error that the search allows the clocks. */
 async function aged(): Promise<void> {

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { acceptSettings, settingsOf } from '../../src/safety/wall/project-settings.ts'
-import { settingsNames } from '../../src/safety/wall/settings-names.ts'
+import { ProjectSearch } from '../../src/safety/wall/project-search.ts'
+import { heldNames } from '../../src/safety/wall/settings-names.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -65,7 +66,7 @@ for (const user of wallUsers) {
       ])
       const place = join(home, '.termaite', 'quarantine')
       const told = results.map(({ settled }) =>
-        settled.map((words) => words.replaceAll(/\.[0-9a-z]{16}\.$/g, '.<id>.')),
+        settled.map((words) => words.replaceAll(/restore [0-9a-z]+/g, 'restore <id>')),
       )
       golden(t, told, { [home]: '<home>' })
       assert.deepEqual(
@@ -74,7 +75,7 @@ for (const user of wallUsers) {
           readFileSync(join(root, 'a/b/code'), 'utf8'),
           readlinkSync(join(root, '.claude')),
           existsSync(join(root, 'a/b/.claude')),
-          readdirSync(place).length,
+          readdirSync(place).flatMap((id) => readdirSync(join(place, id))).length - readdirSync(place).length,
         ],
         ['the person’s', 'good\n', 'own/.claude', false, 5],
       )
@@ -91,7 +92,7 @@ for (const user of wallUsers) {
       const script =
         'echo evil >> .bashrc; echo evil > .profile; cat .ssh/id_rsa; echo x >> .config/autostart/x; echo x >> work/code; true'
       const [ran] = await runBehindWall(user, { root: home, home }, [script])
-      const name = ran!.settled[0]?.match(/The command left (\S+),/)?.[1]
+      const name = ran!.settled[0]?.match(/The command made or changed (\S+),/)?.[1]
       assert.deepEqual([ran!.out, name, ran!.settled.length], ['', '.profile', 1])
       const text = (path: string) => readFileSync(join(home, path), 'utf8')
       assert.deepEqual(
@@ -123,9 +124,9 @@ for (const user of wallUsers)
       )
       assert.deepEqual(readFileSync(join(base, 'outside/.claude/mine'), 'utf8'), 'the person’s')
       const told = results.flatMap(({ settled }) => settled)
-      assert.ok(told.some((words) => words.includes('The command left .gemini,')))
+      assert.ok(told.some((words) => words.includes('.gemini')))
       assert.ok(
-        told.every((words) => words.startsWith('The command left ')),
+        told.every((words) => words.startsWith('The command made or changed ')),
         told.join('\n'),
       )
       // None of these files counts as the person's own: once the command in the background has ended, all of them go.
@@ -137,26 +138,29 @@ const notLinux = process.platform === 'linux' ? false : 'only Linux moves them: 
 
 test('settings that were written by permission stay, also while a command runs', { skip: notLinux }, async (t) => {
   const { root, home } = groundsOf(t, {})
-  const settings = settingsOf(root, { home, quarantine: join(home, 'quarantine') })
-  const running = settings.part()
+  const settings = settingsOf(root, { home, own: join(home, 'own') })
+  const search = new ProjectSearch(root)
+  settings.begin(await search.look())
   write(join(root, '.vscode/tasks.json'), 'allowed')
   write(join(root, '.mcp.json'), 'allowed')
-  acceptSettings([join(root, '.vscode/tasks.json'), join(root, '.mcp.json'), join(home, 'elsewhere')])
-  write(join(root, '.gemini/settings.json'), 'planted')
-  const next = settings.part()
-  assert.deepEqual(next.mounts.map(({ path }) => path).sort(), [join(root, '.mcp.json'), join(root, '.vscode')])
-  const told = [...(await running.settle!()), ...(await next.settle!())]
-  assert.deepEqual(
-    told.map((words) => words.split(',')[0]),
-    ['The command left .gemini'],
+  write(join(root, '.github/workflows/ci.yml'), 'allowed')
+  acceptSettings(
+    ['.vscode/tasks.json', '.mcp.json', '.github/workflows/ci.yml', '../elsewhere'].map((path) => join(root, path)),
   )
-  assert.deepEqual(readdirSync(root).sort(), ['.mcp.json', '.vscode'])
+  write(join(root, '.gemini/settings.json'), 'planted')
+  write(join(root, '.github/hooks/x.json'), 'planted')
+  const mounts = settings.begin(await search.look())
+  assert.deepEqual(mounts.map(({ path }) => path).sort(), [join(root, '.mcp.json'), join(root, '.vscode')])
+  const first = settings.settle(await search.look())
+  assert.deepEqual([first.told, first.taken?.files, first.asks], [[], ['.gemini', '.github/hooks/x.json'], true])
+  assert.deepEqual(settings.settle(await search.look()), { told: [], asks: false })
+  assert.deepEqual(readdirSync(root).sort(), ['.github', '.mcp.json', '.vscode'])
 })
 
 test('every name is written as the comparison expects it', () => {
   assert.deepEqual(
-    settingsNames.filter((name) => name !== name.toLowerCase() || name.includes('/')),
+    heldNames.filter((name) => name !== name.toLowerCase() || name.includes('/')),
     [],
   )
-  assert.equal(new Set(settingsNames).size, settingsNames.length)
+  assert.equal(new Set(heldNames).size, heldNames.length)
 })

@@ -4,6 +4,7 @@ import type { Tool, ToolCall, ToolOutput } from '../../core/work/tool.ts'
 import type { CommandPlace, NoWall, PlacedCall, WallFacts } from '../../safety/rules/command-place.ts'
 import type { JudgedCall } from '../../safety/rules/judged-call.ts'
 import type { WalledCommand } from '../../safety/rules/wall-refusal.ts'
+import type { Quarantined } from '../../safety/wall/quarantine.ts'
 import type { TurnScratch, Wall } from '../../safety/wall/wall.ts'
 import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
@@ -86,7 +87,9 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       env: withQuietGit(wallEnvironment(all, { ...walledNames(seat, scratch, caches), ...view.names }), root),
       walls: JSON.stringify([inside, places, scratch?.folder, added]),
       async settle() {
-        const said = await walled.settle()
+        const said = await walled.settle(
+          async (taken) => !runs.isOver(call) && asksToKeep(taken, { command, call, name }, parts),
+        )
         state.notes.push(...said)
         return said
       },
@@ -315,6 +318,7 @@ class CommandRuns {
   #runs = new WeakMap<ToolCall, CommandRun>()
   #judged = new WeakMap<ToolCall, PlacedCall>()
   #freed = new WeakSet<ToolCall>()
+  #over = new WeakSet<ToolCall>()
   #asked = new WeakMap<AbortSignal, Set<string>>()
 
   note(call: ToolCall, run: CommandRun): void {
@@ -331,6 +335,15 @@ class CommandRuns {
 
   judged(call: ToolCall): PlacedCall | undefined {
     return this.#judged.get(call)
+  }
+
+  /** Notes that a call has returned: a command that goes on in the background cannot ask any more. */
+  end(call: ToolCall): void {
+    this.#over.add(call)
+  }
+
+  isOver(call: ToolCall): boolean {
+    return this.#over.has(call)
   }
 
   free(call: ToolCall): void {
@@ -356,7 +369,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
     async run(input, given) {
       const call = { ...given }
       runs.judge(call, parts.state.judged.get(input as object))
-      const output = await tool.run(input, call)
+      const output = await (async () => tool.run(input, call))().finally(() => runs.end(call))
       const effect = tool.effect?.(input, call.cwd)
       const ran = runs.of(call)
       // Settings that a tool wrote by permission are the person's own, also beside a command in the background.
@@ -413,6 +426,47 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       }
     },
   }
+}
+
+/** Asks about the files that a command left and from which programs could start by themselves; they are in the quarantine meanwhile. */
+async function asksToKeep(
+  { files }: Quarantined,
+  { command, call, name }: { command: string; call: ToolCall; name: string },
+  parts: NativeParts,
+): Promise<boolean> {
+  const seat = parts.state.seats.get(name)
+  if (call.signal.aborted || seat?.settings.permissions.mode === 'dontAsk') return false
+  const one = files.length === 1
+  const picks = await call.ask(
+    {
+      about: 'permission',
+      text: `A command made or changed ${one ? 'a file' : `${files.length} files`} from which an agent, an editor or git could start programs by itself. ${one ? 'It is' : 'They are'} in the quarantine until you say yes.`,
+      from: [],
+      shows: [
+        { type: 'text', text: files.join('\n') },
+        { type: 'command', command, cwd: call.cwd },
+      ],
+      options: consentOptions({
+        once: { id: 'once', label: one ? 'Yes, keep the file' : 'Yes, keep the files' },
+        no: { id: 'no', label: one ? 'No, leave it in the quarantine' : 'No, leave them in the quarantine' },
+      }),
+    },
+    call.signal,
+  )
+  const answer: Consent = !picks ? 'nobody' : picks.includes('once') ? 'once' : 'no'
+  const what = `keep ${files.join(', ')}, left by: ${command}`
+  await parts.state.audit?.record(
+    defined({
+      type: 'approval' as const,
+      tool: 'bash',
+      what,
+      answer,
+      by: name,
+      project: parts.root,
+      session: parts.session,
+    }),
+  )
+  return answer === 'once'
 }
 
 /** Whether the person may be asked to let a command run outside: an agent that may only look never leaves the wall. */

@@ -1,5 +1,6 @@
 import type { GitEnv } from '../../base/run-git.ts'
 import type { GitPlace } from './git-places.ts'
+import type { SearchResult } from './project-search.ts'
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
@@ -12,36 +13,50 @@ import { nestedRepositories } from './nested-repositories.ts'
 type GitMount = { path: string; write: boolean }
 
 /** How a wall holds the git folders of a project. `settle` removes what a command may not leave there, and names it. */
-type GitFolder = { mounts: readonly GitMount[]; settle(): Promise<string[]> }
+type GitFolder = { mounts: readonly GitMount[]; settle(now?: SearchResult): Promise<string[]> }
 
-/** The limits of a wall that decide about git. `env` is for git, which is asked what its settings are. */
-type GitLimits = { root: string; project: 'read' | 'write'; git: 'read' | 'write'; env: GitEnv }
+/**
+ * The limits of a wall that decide about git. `env` is for git, which is asked what its settings are; `found` is a search of a
+ * project that can be written, begun at `since`.
+ */
+type GitLimits = { root: string; git: 'read' | 'write'; env: GitEnv; found?: SearchResult; since: number }
 
 /**
  * Finds the mounts that belong on top of the project's own mount. Every git folder is a mount: read-only, or writable with
  * its settings, hooks and pointers to other folders read-only. Files of the project that git's settings name as programs,
  * hooks or further settings are read-only too.
  */
-export async function gitFolder({ root, project, git, env }: GitLimits): Promise<GitFolder> {
+export async function gitFolder({ root, git, env, found, since }: GitLimits): Promise<GitFolder> {
   const folders = foldersAt(root)
   const guards = folders.map((folder) => guard(folder, git === 'write'))
-  if (project === 'read') return { mounts: guards.flatMap(({ mounts }) => mounts), settle: () => settled(guards) }
-  const nested = await nestedRepositories(root, env)
+  if (!found) return { mounts: guards.flatMap(({ mounts }) => mounts), settle: () => settled(guards) }
+  const nested = nestedRepositories(root, found, { env, since })
   const inside = nested.known().map((folder) => guard(folder, git === 'write'))
   const link = join(root, '.git')
   const leads = linkTo(link)
   const [own] = folders
-  const programs = own === undefined ? { kept: [], missing: [] } : await gitPrograms({ root, own: own.path, env })
+  const places = folders.map(({ path }) => path)
+  const programs =
+    own === undefined ? { kept: [], missing: [] } : await gitPrograms({ root, own: own.path, folders: places, env })
   const all = [...guards, ...inside]
+  /** The innermost of the git folders around a file that git's settings name; undefined for one among the project's own files. */
+  const around = (path: string) =>
+    places.filter((place) => isWithin(place, path)).sort((a, b) => b.length - a.length)[0]
+  const programMounts = (path: string): GitMount[] => {
+    const place = around(path)
+    if (place === undefined) return [...above(root, path), { path, write: false }]
+    const isHeld = [...heldFolders, ...heldFiles].some((name) => isWithin(join(place, name), path))
+    return isHeld ? [] : [...(git === 'write' ? above(place, path) : []), { path, write: false }]
+  }
   const mounts = [
     ...(own === undefined || leads !== undefined ? [] : [{ path: link, write: false }]),
     ...nested.pointers().map((path) => ({ path, write: false })),
     ...all.flatMap((one) => one.mounts),
-    ...programs.kept.flatMap((path) => [...above(root, path), { path, write: false }]),
+    ...programs.kept.flatMap(programMounts),
   ]
   return {
     mounts,
-    async settle() {
+    async settle(now) {
       const told = await settled(all)
       if (leads !== undefined && linkTo(link) !== leads) {
         remove(root, link)
@@ -49,9 +64,9 @@ export async function gitFolder({ root, project, git, env }: GitLimits): Promise
         told.push(`The command replaced the link .git; it was put back.`)
       }
       for (const path of programs.missing)
-        if (remove(root, path))
+        if (remove(around(path) ?? root, path))
           told.push(`The command made ${relative(root, path)}, which git's settings name; it was removed.`)
-      return [...told, ...(await nested.settle())]
+      return [...told, ...(now ? await nested.settle(now) : [])]
     },
   }
 }

@@ -4,18 +4,19 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { runGit } from '../../base/run-git.ts'
 import { isWithin } from '../../base/real-path.ts'
 
-type Asked = { root: string; own: string; env: GitEnv }
+/** `folders` are the git folders of the project, with `own` among them; they may lie outside of it. */
+type Asked = { root: string; own: string; folders: readonly string[]; env: GitEnv }
 
-/** Files and folders of the project that decide what git runs: existing ones, and ones that would count if they were made. */
+/** Files and folders of the project and of its git folders that decide what git runs: existing ones, and ones that would count if they were made. */
 type GitPrograms = { kept: string[]; missing: string[] }
 
 type Setting = { origin: string; key: string; value: string }
 
 /** Finds the files of a project that git's settings name: hooks (`core.hooksPath`), included settings, attributes, programs. */
 export async function gitPrograms(asked: Asked): Promise<GitPrograms> {
-  const { root, own } = asked
+  const places = [asked.root, ...asked.folders]
   const named = await namedPaths(asked)
-  const inProject = named.filter((path) => path !== root && isWithin(root, path) && !isWithin(own, path))
+  const inProject = named.filter((path) => !places.includes(path) && places.some((place) => isWithin(place, path)))
   const there = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
   return { kept: inProject.filter(there), missing: inProject.filter((path) => !there(path)) }
 }
@@ -23,14 +24,15 @@ export async function gitPrograms(asked: Asked): Promise<GitPrograms> {
 /** The files that a repository's settings named when the settings last changed, kept because asking git takes longer than everything else here. */
 const remembered = new Map<string, { files: string[]; mark: string; named: string[] }>()
 
-async function namedPaths({ root, own, env }: Asked): Promise<string[]> {
+async function namedPaths(asked: Asked): Promise<string[]> {
+  const { root, own, folders, env } = asked
   const key = [root, own, env.HOME, env.XDG_CONFIG_HOME].join('\0')
   const last = remembered.get(key)
   if (last && last.mark === markOf(last.files)) return last.named
-  const settings = await settingsOf({ root, own, env })
+  const settings = await settingsOf(asked)
   const origin = (setting: Setting) => resolve(own, setting.origin.replace(/^file:/, ''))
   const named = [
-    ...new Set(settings.flatMap((setting) => [origin(setting), ...pathsIn(setting, origin(setting), root)])),
+    ...new Set(settings.flatMap((setting) => [origin(setting), ...pathsIn(setting, origin(setting), root, folders)])),
   ]
   // A settings file that does not exist yet would count once it is made.
   const config = join(env.XDG_CONFIG_HOME || join(env.HOME ?? '/', '.config'), 'git/config')
@@ -46,11 +48,11 @@ const markOf = (files: readonly string[]) =>
     .map((there) => (there ? `${there.ino}:${there.ctimeNs}` : ''))
     .join(' ')
 
-function pathsIn({ key, value }: Setting, from: string, root: string): string[] {
+function pathsIn({ key, value }: Setting, from: string, root: string, folders: readonly string[]): string[] {
   if (key === 'core.hookspath') return [hookFolder(resolve(root, value))]
   if (/^include(?:if\..*)?\.path$/s.test(key)) return [resolve(dirname(from), value)]
   if (key === 'core.attributesfile') return [resolve(root, value)]
-  return isPlainSetting(key) ? [] : wordsOf(value, root)
+  return isPlainSetting(key) ? [] : wordsOf(value, root, folders)
 }
 
 /** Asks git for all of its settings and where they come from. Git only reads files for that. */
@@ -76,11 +78,12 @@ const patienceMs = 5_000
 /** The folder of hooks; husky's hooks in `.husky/_` run those in the folder above. */
 const hookFolder = (folder: string) => (basename(folder) === '_' ? dirname(folder) : folder)
 
-/** The project's files among the words of a program's command line. */
-function wordsOf(value: string, root: string): string[] {
+/** The files of the project and its git folders among the words of a program's command line. */
+function wordsOf(value: string, root: string, folders: readonly string[]): string[] {
   const words = value.split(/[\s"'`;|&()<>=!]+/).filter((word) => /[./]/.test(word))
   const paths = words.map((word) => resolve(root, word))
-  return paths.filter((path) => isWithin(root, path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
+  const isOurs = (path: string) => [root, ...folders].some((place) => isWithin(place, path))
+  return paths.filter((path) => isOurs(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
 }
 
 /** Settings that name no program, no further settings and no place that git would read settings from. */

@@ -14,13 +14,6 @@ export type Mount = {
   private?: boolean
 }
 
-/** The part of a wall that one concern adds: its mounts, and a clean-up after the command's last process has ended. */
-export type WallPart = {
-  mounts: readonly Mount[]
-  /** Returns one plain sentence for each thing that was removed. */
-  settle?(): Promise<string[]>
-}
-
 /**
  * Orders mounts so that each one comes after the folder around it. Of several mounts at one path, the last one counts. Nothing
  * is hidden where nothing is shown, and no link is made where the host's own is seen. `bare`: whether nothing of the host is

@@ -1,6 +1,6 @@
 import type { GitEnv } from '../../base/run-git.ts'
 import type { GitPlace } from './git-places.ts'
-import type { FoundRepository, SearchLimits, SearchResult } from './repository-search.ts'
+import type { FoundRepository, SearchResult } from './project-search.ts'
 import { writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
@@ -11,7 +11,7 @@ import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { entriesIn, isThere, linksIn, lookAt, modulesIn } from './git-places.ts'
 import { openedEntries, planOf, pointedFolder, remove, withoutPrograms } from './git-places.ts'
 import { isPlainSetting } from './git-programs.ts'
-import { clockErrorMs, RepositorySearch } from './repository-search.ts'
+import { clockErrorMs, isProject } from './project-search.ts'
 
 /** The repositories below a project's root, as they were before a command. */
 type NestedRepositories = {
@@ -19,30 +19,23 @@ type NestedRepositories = {
   known(): GitPlace[]
   /** The files `.git`, which point to git folders. */
   pointers(): string[]
-  /** Takes programs away from repositories that a command made; returns a sentence for each. */
-  settle(): Promise<string[]>
+  /** Takes programs away from repositories that a command made, by a search after it; returns a sentence for each. */
+  settle(now: SearchResult): Promise<string[]>
 }
 
 /** At most this many repositories are mounted. Further ones are only checked for changes afterwards. */
 const mostMounted = 40
 
-/** The searches of this process, by project: each one remembers which folders it does not have to read again. */
-const searches = new Map<string, RepositorySearch>()
-
 /** Projects of which the person was told that they are too large to be searched. */
 const toldLarge = new Set<string>()
 
-/** Looks through the project before a command. */
-export async function nestedRepositories(
+/** The repositories that a search found before a command, which began at `since`. */
+export function nestedRepositories(
   root: string,
-  env: GitEnv,
-  limits?: SearchLimits,
-): Promise<NestedRepositories> {
-  if (!isProject(root, env)) return { known: () => [], pointers: () => [], settle: async () => [] }
-  const search = (!limits && searches.get(root)) || new RepositorySearch(root, limits)
-  if (!limits) searches.set(root, search)
-  const since = Date.now()
-  const { repositories: before, whole } = await search.look()
+  { repositories: before, whole }: SearchResult,
+  { env, since }: { env: GitEnv; since: number },
+): NestedRepositories {
+  if (!isProject(root, env.HOME ?? '')) return { known: () => [], pointers: () => [], settle: async () => [] }
   // The project's own git folder is held by itself.
   const inner = before.filter(({ path }) => path !== join(root, '.git'))
   // A link cannot be mounted on itself, and the project's own folder is mounted already.
@@ -57,8 +50,7 @@ export async function nestedRepositories(
   return {
     known: () => places,
     pointers: () => mounted.filter(({ kind }) => kind === 'pointer').map(({ path }) => path),
-    async settle() {
-      const now = await search.look(since)
+    async settle(now) {
       const isMade = (one: FoundRepository) => {
         if (known.has(one.id)) return marks.has(one.id) && marks.get(one.id) !== markOf(one, fixed)
         // In a project that was too large to be searched, a repository that is found late may be older than the command.
@@ -71,9 +63,6 @@ export async function nestedRepositories(
     },
   }
 }
-
-/** A home or a temporary folder holds repositories that other programs make at the same time. */
-const isProject = (root: string, { HOME = '' }: GitEnv) => !isWithin(root, HOME) && root !== '/tmp' && root !== '/'
 
 /** The git folders of the project's own repository, which the wall holds by themselves. */
 function ownFolders(root: string): string[] {

@@ -1,47 +1,47 @@
-import type { Dirent, Stats } from 'node:fs'
-import type { WallPart } from './mounts.ts'
-import { closeSync, constants, lstatSync, openSync, readdirSync } from 'node:fs'
-import { readlinkSync, renameSync, symlinkSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
-import { makeFolder } from '../../base/files.ts'
-import { randomName } from '../../base/id.ts'
+import type { Stats } from 'node:fs'
+import type { Mount } from './mounts.ts'
+import type { FoundSetting, SearchResult } from './project-search.ts'
+import type { Quarantined } from './quarantine.ts'
+import { lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
 import { isWithin, realIfThere, realOrSame } from '../../base/real-path.ts'
-import { isSettingsName } from './settings-names.ts'
+import { clockErrorMs } from './project-search.ts'
+import { inFolder, putBack, takeAway } from './quarantine.ts'
+import { fileKind } from './settings-names.ts'
 
-/** The settings of agents and editors in a project, as they were when they were looked for. */
+/** The files of a project from which programs could start by themselves, as they were when they were looked for. */
 type ProjectSettings = {
-  /** Looks through the project, or again through those of its folders that changed, and returns a wall's part. */
-  part(): WallPart
+  /** Takes what a search found before a command for the person's own, unless another command runs; returns the mounts. */
+  begin(found: SearchResult): Mount[]
+  /** Takes away what the command left, by a search after it. */
+  settle(found: SearchResult): SettledSettings
   /** Takes the settings at a path, or around it, for the person's own as they are now. */
   accept(path: string): void
 }
 
-/** Large folders that no agent or editor is started in. */
-const skipped = new Set(['.git', 'node_modules', '.venv', '__pycache__', '.hg', '.svn'])
+/** What became of a command's settings: sentences, and what was taken away; `asks` says whether a person is asked about that. */
+export type SettledSettings = { told: string[]; taken?: Quarantined; asks: boolean }
 
-/** More folders than this are not looked through at first. The search begins at the root and goes down evenly. */
-const mostFolders = 10_000
+/** A setting as it was found. Of a short file that is asked about, the content is kept, so that it can be put back. */
+type Found = Pick<Stats, 'dev' | 'ino'> & Pick<FoundSetting, 'kind'> & { link?: string; mark?: string; content?: Kept }
 
-/** Folders that a command makes are looked through as well, so that it cannot hide settings behind many of them. */
-const mostNewFolders = 100_000
+type Kept = { bytes: Buffer; mode: number }
 
-/** A folder that changed so shortly before it was read may have changed again afterwards with the same modification time. */
-const clockStepMs = 20
-
-type Found = Pick<Stats, 'dev' | 'ino'> & { link?: string }
+const longestKept = 64 * 1024
+const mostKept = 16 * 1024 * 1024
 
 const projects = new Map<string, ProjectSettings>()
 
 type Places = {
   /** The person's home. */
   home: string
-  /** The folder that settings are moved to. */
-  quarantine: string
+  /** Termaite's home, with the quarantine in it. */
+  own: string
 }
 
 /**
  * The settings of a project, shared by all walls of this process: what appears while a command runs behind one of them is not
- * taken for the person's own by another. Kept, because only folders that changed are read again.
+ * taken for the person's own by another.
  */
 export function settingsOf(root: string, places: Places): ProjectSettings {
   const key = JSON.stringify([root, places])
@@ -56,177 +56,182 @@ export function acceptSettings(paths: readonly string[]): void {
 }
 
 /**
- * Keeps the settings of agents and editors in a project as they are, and every hidden file of the person's home where that is
- * part of the project. Those that exist become read-only mounts. What does not exist cannot be mounted, so what a command adds
- * is moved to the quarantine after it; nothing is deleted.
+ * Keeps the settings of agents and editors in a project as they are: those that exist become read-only mounts. Other files that
+ * are asked about can be written, because builds and git do, and are compared afterwards. What a command added or changed is
+ * moved to the quarantine after it, and the earlier content of a short file is put back; nothing is deleted.
  */
-function projectSettings(root: string, { home, quarantine }: Places): ProjectSettings {
-  /** Every folder of the project with the time of its last change; zero if it may have changed since it was read. */
-  const folders = new Map<string, number>()
+function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   const found = new Map<string, Found>()
   /** Settings that a command left and that could not be moved away yet. */
   const left = new Set<string>()
-  /** Sentences for the next command that is settled. */
-  let told: string[] = []
-  let [running, since, whole] = [0, 0, true]
-  return { part, accept }
+  let [running, since, whole, kept] = [0, 0, true, 0]
+  return { begin, settle, accept }
 
-  function part(): WallPart {
-    if (running === 0) since = Date.now()
-    look(running === 0)
+  function begin({ settings, whole: searched }: SearchResult): Mount[] {
+    const isQuiet = running === 0
+    if (isQuiet) since = Date.now()
+    if (isQuiet) whole = searched.old
     running += 1
-    for (const path of found.keys()) if (!lookAt(path)) found.delete(path)
-    const mounts = [...found].flatMap(([path, { link }]) => {
+    const there = new Set(settings.map(({ path }) => path))
+    for (const path of found.keys()) if (!there.has(path) && !lookAt(path)) forget(path)
+    // While another command runs, what is new or changed is looked at when a command is settled.
+    if (isQuiet) for (const setting of settings) if (!left.has(setting.path)) remember(setting)
+    return [...found].flatMap(([path, { kind, link }]) => {
+      if (kind !== 'held') return []
       // A mount on a link would lie on its target; a target outside the project is read-only anyway.
       const real = link === undefined ? path : realIfThere(path)
       return real !== undefined && isWithin(root, real) ? [{ path: real, as: 'read' } as const] : []
     })
-    return { mounts, settle: async () => settled() }
   }
 
   function accept(path: string): void {
     if (!isWithin(root, path)) return
-    for (let at = path; at !== root; at = dirname(at)) {
-      const now = isKept(dirname(at), basename(at)) ? identify(at) : undefined
-      if (!now) continue
-      found.set(at, now)
-      left.delete(at)
-    }
+    const parts = relative(root, path).split(sep)
+    const { kind, at } = root === home && parts[0]!.startsWith('.') ? { kind: 'held' as const, at: 1 } : fileKind(parts)
+    if (kind === 'free' || parts.includes('.git')) return
+    const place = join(root, ...parts.slice(0, at))
+    remember({ path: place, kind })
+    left.delete(place)
   }
 
-  function settled(): string[] {
-    look(false)
+  function settle({ settings }: SearchResult): SettledSettings {
     running -= 1
+    const planted = settings.filter((one) => left.has(one.path) || isPlanted(one))
+    const earlier = new Map(planted.flatMap(({ path }) => (found.has(path) ? [[path, found.get(path)!] as const] : [])))
+    const { taken, left: stuck } = takeAway(
+      own,
+      root,
+      planted.map(({ path }) => path),
+    )
+    const told: string[] = []
+    for (const { path } of planted) left.delete(path)
+    for (const path of stuck) {
+      // Another command of the turn may be changing the folder: it is looked at again.
+      left.add(path)
+      told.push(
+        `The command made or changed ${relative(root, path)}, from which programs could start by themselves, and it could not be moved away: read it before you start an agent or an editor there.`,
+      )
+    }
+    for (const [path, was] of earlier) {
+      if (stuck.includes(path)) continue
+      if (was.content) putBackContent(path, was.content)
+      else if (was.kind === 'asked' && was.link === undefined)
+        told.push(
+          `The earlier content of ${relative(root, path)} was not kept, because the file is large: git or termaite undo may have it.`,
+        )
+    }
     for (const [path, { link }] of found)
-      if (link !== undefined && !lookAt(path) && restoreLink(path, link))
+      if (link !== undefined && !lookAt(path) && inFolder(path, (held) => symlinkSync(link, held)))
         told.push(`The command removed the link ${relative(root, path)}; it was put back.`)
-    const words = told
-    told = []
-    return words
+    const isIn = (path: string) => planted.find((one) => one.path === path)?.inBuilt === true
+    const asks = taken?.files.some((file) => !isIn(join(root, file))) === true
+    return { told, asks, ...(taken && { taken }) }
   }
 
-  /** Takes new settings for the person's own while no command runs, and moves them away otherwise. */
-  function look(quiet: boolean): void {
-    const known = new Set([...found.values()].map(identity))
-    for (const [path, now] of changes()) {
-      // The folder around it was renamed: these are the person's own settings in another place.
-      const renamed = now.link === undefined && !found.has(path) && known.has(identity(now))
-      // In a project that was too large to be looked through, settings that are found late may be older than the command.
-      const older = !whole && (lookAt(path)?.ctimeMs ?? 0) < since - clockStepMs
-      if (!left.has(path) && (quiet || renamed || older)) found.set(path, now)
-      else told.push(`The command left ${relative(root, path)}, ${startsPrograms}; ${moved(path)}.`)
+  /** Whether a setting is new, or another one than before the command. */
+  function isPlanted(setting: FoundSetting): boolean {
+    const { path } = setting
+    const now = identify(setting)
+    const was = found.get(path)
+    if (!now) return false
+    if (was && isSame(was, now)) return false
+    if (was?.content && isUnchanged(path, was.content)) {
+      remember(setting)
+      return false
     }
-  }
-
-  function moved(path: string): string {
-    const place = moveAway(path, quarantine)
-    left.delete(path)
-    if (place !== undefined) return `it was moved to ${place}`
-    // Another command of the turn may be changing the folder: it is looked at again.
-    left.add(path)
-    folders.set(dirname(path), 0)
-    return 'it could not be moved away: read it before you start an agent or an editor there'
-  }
-
-  /** Settings that are new, or no longer the same file, in folders that changed since they were last read. */
-  function changes(): [string, Found][] {
-    const news: [string, Found][] = []
-    const first = folders.size === 0
-    const queue = first ? [root] : [...folders.keys()]
-    for (let at = 0; at < queue.length; at++) {
-      const folder = queue[at]!
-      const began = Date.now()
-      const there = lookAt(folder)
-      if (!there?.isDirectory()) {
-        folders.delete(folder)
-        continue
-      }
-      if (there.ctimeMs === folders.get(folder)) continue
-      folders.set(folder, there.ctimeMs < began - clockStepMs ? there.ctimeMs : 0)
-      for (const entry of entriesOf(folder)) {
-        const path = join(folder, entry.name)
-        if (isKept(folder, entry.name)) {
-          const now = identify(path)
-          const was = found.get(path)
-          if (now && (!was || identity(was) !== identity(now))) news.push([path, now])
-        } else if (entry.isDirectory() && !skipped.has(entry.name) && !folders.has(path)) {
-          if (queue.length < (first ? mostFolders : mostNewFolders)) queue.push(path)
-          else if (first) whole = false
-        }
-      }
+    // In a project that was too large to be looked through, settings that are found late may be older than the command.
+    const isOlder = !was && !whole && (lookAt(path)?.ctimeMs ?? 0) < since - clockErrorMs
+    if (isOlder || (!was && isMoved(setting, now))) {
+      remember(setting)
+      return false
     }
-    return news
+    return true
   }
 
-  function isKept(folder: string, name: string): boolean {
-    // The shell and the desktop start programs from hidden files of the home; git's own folder has rules of its own.
-    return isSettingsName(name) || (folder === home && name.startsWith('.') && name !== '.git')
+  /** Whether a folder around a setting was renamed: then it is the person's own in another place. */
+  function isMoved({ path, kind }: FoundSetting, now: Found): boolean {
+    if (now.link !== undefined) return false
+    const name = nameFrom(path)
+    return [...found].some(
+      ([other, was]) => was.kind === kind && isSame(was, now) && nameFrom(other) === name && !lookAt(other),
+    )
+  }
+
+  /** The end of a path from the first name on that makes it a setting. */
+  function nameFrom(path: string): string {
+    const parts = relative(root, path).split(sep)
+    const at = parts.findIndex((_, index) => fileKind(parts.slice(0, index + 1)).kind !== 'free')
+    return parts.slice(Math.max(at, 0)).join(sep)
+  }
+
+  function remember({ path, kind }: Pick<FoundSetting, 'path' | 'kind'>): void {
+    const was = found.get(path)
+    const now = identify({ path, kind })
+    if (was && now && isSame(was, now)) return
+    forget(path)
+    if (!now) return
+    const content = kind === 'asked' && now.link === undefined ? contentOf(path) : undefined
+    const isKept = content !== undefined && kept + content.bytes.length <= mostKept
+    if (isKept) kept += content.bytes.length
+    found.set(path, isKept ? { ...now, content } : now)
+  }
+
+  function forget(path: string): void {
+    kept -= found.get(path)?.content?.bytes.length ?? 0
+    found.delete(path)
+  }
+
+  function putBackContent(path: string, { bytes, mode }: Kept): void {
+    const isBack = inFolder(path, (held) => writeFileSync(held, bytes, { flag: 'wx', mode }))
+    if (isBack) remember({ path, kind: 'asked' })
+    else forget(path)
   }
 }
 
-const startsPrograms = 'from which agents or editors would start programs outside the sandbox'
+/** What was taken away goes back to its place, as the person wants it. Returns the paths that are not back. */
+export function keepTaken(own: string, taken: Quarantined): string[] {
+  const { back, left } = putBack(own, taken)
+  acceptSettings(back)
+  return left
+}
 
-const identity = ({ dev, ino, link }: Found) => (link === undefined ? `${dev}:${ino}` : `-> ${link}`)
+const isSame = (a: Found, b: Found) =>
+  a.link === undefined
+    ? a.dev === b.dev && a.ino === b.ino && a.link === b.link && a.mark === b.mark
+    : a.link === b.link
 
-function identify(path: string): Found | undefined {
+function identify({ path, kind }: Pick<FoundSetting, 'path' | 'kind'>): Found | undefined {
   const there = lookAt(path)
   if (!there) return undefined
-  if (!there.isSymbolicLink()) return { dev: there.dev, ino: there.ino }
+  const { dev, ino, ctimeMs, size } = there
+  // A held setting cannot be written, so the same file has the same content. A folder's time changes with what lies in it.
+  if (!there.isSymbolicLink()) return { dev, ino, kind, ...(kind === 'asked' && { mark: `${ctimeMs} ${size}` }) }
   try {
-    return { dev: there.dev, ino: there.ino, link: readlinkSync(path) }
+    return { dev, ino, kind, link: readlinkSync(path) }
   } catch {
     return undefined
   }
 }
 
-function lookAt(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })
-}
-
-function entriesOf(folder: string): Dirent[] {
+function contentOf(path: string): Kept | undefined {
+  const there = lookAt(path)
+  if (!there?.isFile() || there.size > longestKept) return undefined
   try {
-    return readdirSync(folder, { withFileTypes: true })
+    return { bytes: readFileSync(path), mode: there.mode & 0o777 }
   } catch {
-    // A folder that cannot be read, or that is gone.
-    return []
+    return undefined
   }
 }
 
-/**
- * Moves a file into the quarantine, or renames it where that lies on another disk; returns its new place. The folder is held open
- * meanwhile: another command of the turn could replace it by a link to a folder outside the project.
- */
-function moveAway(path: string, quarantine: string): string | undefined {
-  const name = `${basename(path)}.${randomName()}`
-  let place = join(quarantine, name)
-  const moved = inFolder(path, (held) => {
-    try {
-      makeFolder(quarantine)
-      renameSync(held, place)
-    } catch {
-      place = join(dirname(path), name)
-      renameSync(held, join(dirname(held), name))
-    }
-  })
-  return moved ? place : undefined
+function isUnchanged(path: string, { bytes, mode }: Kept): boolean {
+  const now = contentOf(path)
+  return now !== undefined && now.mode === mode && now.bytes.equals(bytes)
 }
 
-function restoreLink(path: string, link: string): boolean {
-  return inFolder(path, (held) => symlinkSync(link, held))
-}
-
-/** Does something with a file by a path through its open folder; fails if that folder is not where it was. */
-function inFolder(path: string, act: (held: string) => void): boolean {
-  const folder = dirname(path)
-  let fd: number | undefined
+function lookAt(path: string): Stats | undefined {
   try {
-    fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-    if (readlinkSync(`/proc/self/fd/${fd}`) !== folder) return false
-    act(`/proc/self/fd/${fd}/${basename(path)}`)
-    return true
+    return lstatSync(path, { throwIfNoEntry: false })
   } catch {
-    return false
-  } finally {
-    if (fd !== undefined) closeSync(fd)
+    return undefined
   }
 }

@@ -1,14 +1,19 @@
 /**
- * Files and folders in a project from which agents and editors start programs by themselves, without a further question. A
- * command behind a wall that could write them would run something outside it, at the latest when the agent starts again.
+ * The one table of names by which file tools, the sandbox and the trust in a folder know the files of a project from which
+ * programs could start by themselves: the next agent, an editor or git reads them, and nobody is asked again. Every name that
+ * begins with a dot counts as one unless a row says otherwise. All names are in lower case, because some file systems find a
+ * file however its name is written.
  *
- * Not in this list are the project's own programs, which a person or a rule starts: package scripts, makefiles, hooks that
- * husky or a `.githooks` folder keeps, and files that their reader pins by content, as direnv does with `.envrc`. Instructions
- * such as AGENTS.md are text.
+ * The project's own programs (package scripts, makefiles, sources) are started by a person or a rule and are free.
+ * Instructions such as AGENTS.md are text.
  */
-const rows: readonly (readonly [name: string, reason: string])[] = [
+
+/** Settings of agents and editors. A command cannot change these at all, and new ones count at any depth of every folder. */
+const held: readonly (readonly [name: string, reason: string])[] = [
   ['.termaite', 'hooks, MCP servers and settings of termaite'],
   ['.mcp.json', 'MCP servers of Claude Code and others'],
+  ['termaite.mcp.yaml', 'MCP servers of termaite'],
+  ['terminus.mcp.yaml', 'MCP servers of termaite'],
   ['.agents', 'skills and plugins that several agents share'],
   ['.claude', 'hooks, MCP servers, skills and permissions of Claude Code'],
   ['.claude-plugin', 'hooks and MCP servers of a plugin for Claude Code'],
@@ -49,10 +54,87 @@ const rows: readonly (readonly [name: string, reason: string])[] = [
   ['.devcontainer.json', 'commands that an editor runs on the host before a container starts'],
 ]
 
-/** The names, in lower case: some file systems find a file however its name is written. */
-export const settingsNames: readonly string[] = rows.map(([name]) => name)
+/** Names with a dot that only tell a tool which files, versions or formats to use, and what tools leave of themselves. */
+const harmless: ReadonlySet<string> = new Set([
+  ...['.gitattributes', '.gitkeep', '.keep', '.mailmap', '.editorconfig', '.nojekyll', '.ds_store', '.placeholder'],
+  ...[
+    '.prettierrc',
+    '.prettierrc.json',
+    '.prettierrc.json5',
+    '.prettierrc.yaml',
+    '.prettierrc.yml',
+    '.prettierrc.toml',
+  ],
+  ...['.markdownlint.json', '.markdownlint.jsonc', '.markdownlint.yaml', '.markdownlint.yml', '.yamllint'],
+  ...['.clang-format', '.clang-tidy', '.rustfmt.toml', '.scalafmt.conf', '.swift-format', '.browserslistrc'],
+  ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.java-version', '.go-version', '.swift-version'],
+  ...['.terraform-version', '.tool-versions', '.bazelversion', '.sdkmanrc'],
+  ...['.env.example', '.env.sample', '.env.template', '.env.dist', '.env.default', '.env.defaults'],
+  ...['.terraform.lock.hcl', '.package-lock.json', '.changeset', '.well-known', '.codespellrc'],
+  ...['.coverage', '.eslintcache', '.stylelintcache', '.prettiercache', '.tsbuildinfo', '.phpunit.result.cache'],
+  ...['.rspec_status', '.lycheecache', '.flutter-plugins', '.flutter-plugins-dependencies', '.last-run.json'],
+  // Sources of a project that only a command of the project runs, as it runs a makefile.
+  ...['.vitepress', '.vuepress', '.storybook', '.pnp.cjs', '.pnp.loader.mjs'],
+])
 
-const known = new Set(settingsNames)
+/** Further names of harmless files: lists of files to leave out, and the data of one run of a tool. */
+const harmlessForms: readonly RegExp[] = [/^\.[a-z]+ignore$/, /^\.coverage\..+$/, /^\.nfs[0-9a-f]+$/]
 
-/** Whether an agent or an editor starts programs from a file or folder of this name. */
-export const isSettingsName = (name: string) => known.has(name.toLowerCase())
+/** Files without a dot that an editor reads as settings of its own. */
+const askedForms: readonly RegExp[] = [/\.code-workspace$/]
+
+/**
+ * Folders that builders and package managers own whole. Files with a dot in them are free; repositories, and the settings of
+ * agents and editors, are found in them at any depth.
+ */
+const built: ReadonlySet<string> = new Set([
+  ...['node_modules', 'bower_components', 'jspm_packages', '.yarn', '.pnpm-store', '.npm', '.bun', '.deno'],
+  ...['.venv', 'venv', 'env', '__pycache__', '__pypackages__', 'site-packages', '.eggs', '.tox', '.nox'],
+  ...['.pytest_cache', '.mypy_cache', '.ruff_cache', '.pytype', '.hypothesis', '.ipynb_checkpoints', 'htmlcov'],
+  ...['.next', '.nuxt', '.output', '.svelte-kit', '.astro', '.vite', '.angular', '.expo', '.docusaurus', '.cache'],
+  ...['.turbo', '.nx', '.swc', '.parcel-cache', '.rollup.cache', '.sass-cache', '.jekyll-cache', '.nyc_output'],
+  ...['.wrangler', '.vercel', '.netlify', '.serverless', '.aws-sam', '.terraform', '.vscode-test', '.temp', '.tmp'],
+  ...['.gradle', '.kotlin', '.cxx', '.externalnativebuild', '.dart_tool', '.pub-cache', '.build', '.swiftpm'],
+  ...['.stack-work', '.spago', '.lake', '.zig-cache', '.elixir_ls', '.bloop', '.metals', '.ccls-cache'],
+  ...['target', 'build', 'dist', 'out', 'coverage', 'vendor', '_build', 'obj', 'pods', 'deriveddata', 'elm-stuff'],
+  ...['zig-out', 'storybook-static', 'test-results', 'playwright-report', 'blob-report', '.playwright', '.benchmarks'],
+])
+
+/** Names whose change a command is kept from, wherever they lie. */
+export const heldNames: readonly string[] = held.map(([name]) => name)
+
+const heldSet = new Set(heldNames)
+
+/**
+ * The folder around a name: one of the project's own, one that a builder owns (`built`), one of settings (`asked`), or one
+ * that is `held` whole and needs no further look.
+ */
+export type Zone = 'project' | 'built' | 'asked' | 'held'
+
+/** How a name in a zone counts: a setting that is `held`, one that is `asked` about, or neither (`free`); and the zone below it. */
+export type NamedKind = { kind: 'held' | 'asked' | 'free'; below: Zone }
+
+export function namedKind(written: string, zone: Zone, isFolder: boolean): NamedKind {
+  const name = written.toLowerCase()
+  if (zone === 'held') return { kind: 'free', below: 'held' }
+  if (heldSet.has(name)) return { kind: 'held', below: 'held' }
+  if (zone === 'built' || (isFolder && built.has(name))) return { kind: 'free', below: 'built' }
+  if (harmless.has(name) || harmlessForms.some((form) => form.test(name))) return { kind: 'free', below: zone }
+  const isAsked = zone === 'asked' || name.startsWith('.') || askedForms.some((form) => form.test(name))
+  return isAsked ? { kind: 'asked', below: 'asked' } : { kind: 'free', below: 'project' }
+}
+
+/** How a file counts by the parts of its path in the project; `at` is how many of these lead to the setting. */
+export function fileKind(parts: readonly string[]): { kind: NamedKind['kind']; at: number; inBuilt: boolean } {
+  let zone: Zone = 'project'
+  for (const [index, part] of parts.entries()) {
+    const isLast = index === parts.length - 1
+    const { kind, below } = namedKind(part, zone, !isLast)
+    if (kind === 'held' || (kind === 'asked' && isLast)) return { kind, at: index + 1, inBuilt: zone === 'built' }
+    zone = below
+  }
+  return { kind: 'free', at: parts.length, inBuilt: zone === 'built' }
+}
+
+/** Whether a change of a file, by its path in the project, could make a program start by itself later. */
+export const isAskedAbout = (path: string) => fileKind(path.split(/[\\/]/)).kind !== 'free'

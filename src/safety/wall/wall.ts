@@ -1,5 +1,6 @@
 import type { Argv, WallHost, WallLimits, WallPlan } from './limits.ts'
-import type { Mount, WallPart } from './mounts.ts'
+import type { Mount } from './mounts.ts'
+import type { Quarantined } from './quarantine.ts'
 import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -13,9 +14,11 @@ import { bubblewrap } from './bubblewrap.ts'
 import { gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
 import { isSeenIn, isThereIn, layered } from './mounts.ts'
-import { settingsOf } from './project-settings.ts'
+import type { SettledSettings } from './project-settings.ts'
+import { keepTaken, settingsOf } from './project-settings.ts'
+import { searchOf } from './project-search.ts'
 import { seatbelt } from './seatbelt.ts'
-import { settingsNames } from './settings-names.ts'
+import { heldNames } from './settings-names.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 import { closedPlaces, linksTo, programPlaces, shownAt, systemPlaces } from './system-places.ts'
 import { toolchainsOf } from './toolchains.ts'
@@ -23,10 +26,16 @@ import { toolchainsOf } from './toolchains.ts'
 export type { Argv, TurnScratch, WallBind, WallHost, WallLimits } from './limits.ts'
 
 /**
- * A command behind a wall. After its last process has ended, `settle` removes what it may not leave behind, and names it. `sees` tells
- * whether there is a place for a path behind the wall.
+ * Asks whether files stay that a command left and from which programs could start by themselves. They are in the quarantine
+ * meanwhile.
  */
-export type Walled = { argv: Argv; settle(): Promise<string[]>; sees(path: string): boolean }
+export type Keep = (taken: Quarantined) => Promise<boolean>
+
+/**
+ * A command behind a wall. After its last process has ended, `settle` takes away what it may not leave behind, and names it. `sees`
+ * tells whether there is a place for a path behind the wall.
+ */
+export type Walled = { argv: Argv; settle(keep?: Keep): Promise<string[]>; sees(path: string): boolean }
 
 export type Wall = {
   /** Why this system has no sandbox; undefined if it has one. */
@@ -48,8 +57,7 @@ export function wallOf(host: WallHost): Wall {
     try {
       // Our home is made before the mounts are chosen, because a folder that does not exist yet would not be hidden.
       const filter = platform === 'linux' ? filterFile(limits, ownHome(limits)) : undefined
-      const { plan, parts } = await planned(limits)
-      const settle = async () => (await Promise.all(parts.map(async (part) => (await part.settle?.()) ?? []))).flat()
+      const { plan, settle } = await planned(limits)
       if (filter === undefined) return { argv: seatbelt(command, plan), settle, sees: () => true }
       const writable = plan.mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => from)
       const bwrap = programOutside('bwrap', env, writable)
@@ -64,7 +72,7 @@ export function wallOf(host: WallHost): Wall {
     }
   }
 
-  async function planned(limits: WallLimits): Promise<{ plan: WallPlan; parts: Pick<WallPart, 'settle'>[] }> {
+  async function planned(limits: WallLimits): Promise<{ plan: WallPlan; settle: Walled['settle'] }> {
     const real = (path: string) => realpath(path).catch(() => path)
     const all = (paths: readonly string[] = []) => Promise.all(paths.map(real))
     const { scratch, network, sockets, terminal = false, nested = false } = limits
@@ -73,15 +81,18 @@ export function wallOf(host: WallHost): Wall {
     // A worker with a scope writes to parts of a project that is otherwise only read.
     const isWritten = (root: string) =>
       limits.project === 'write' || writable.some((path) => isWithin(root, path) || isWithin(path, root))
-    const gits = await Promise.all(
-      roots.map((root) => gitFolder({ root, project: isWritten(root) ? 'write' : 'read', git: limits.git, env })),
-    )
     const own = ownHome(limits)
     const home = await real(limits.home)
-    const settings =
-      platform === 'linux'
-        ? roots.filter(isWritten).map((root) => settingsOf(root, { home, quarantine: join(own, 'quarantine') }).part())
-        : []
+    const since = Date.now()
+    const held = await Promise.all(
+      roots.map(async (root) => {
+        const search = isWritten(root) ? searchOf(root, home) : undefined
+        const found = await search?.look()
+        const git = await gitFolder({ root, git: limits.git, env, found, since })
+        const settings = found && platform === 'linux' ? settingsOf(root, { home, own }) : undefined
+        return { git, search, settings, mounts: settings?.begin(found!) ?? [] }
+      }),
+    )
     const binds = (shown: boolean) =>
       (limits.binds ?? [])
         .filter(({ from, to }) => (from === to) === shown)
@@ -95,7 +106,7 @@ export function wallOf(host: WallHost): Wall {
           ? []
           : [empty('/Users'), empty(home)]),
       ...tools.shown.flatMap(shownAt),
-      ...settings.flatMap((part) => part.mounts),
+      ...held.flatMap(({ mounts }) => mounts),
       // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows something
       // else comes after them, because it hides what lies there anyway.
       ...binds(true),
@@ -109,14 +120,16 @@ export function wallOf(host: WallHost): Wall {
       ...(limits.readable ?? []).flatMap(shownAt),
       ...roots.map((path): Mount => ({ path, as: limits.project })),
       ...writable.map((path): Mount => ({ path, as: 'write' })),
-      ...gits.flatMap(({ mounts }) => mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
+      ...held
+        .flatMap(({ git }) => git.mounts)
+        .map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
     ]
     const seen = layered(mounts, { bare })
     const plan = {
       roots,
       mounts: seen,
       covered: sockets && bare ? await hostSockets((path) => isSeenIn(seen, path)) : [],
-      settings: roots.some(isWritten) ? settingsNames : [],
+      settings: roots.some(isWritten) ? heldNames : [],
       network,
       sockets,
       terminal,
@@ -124,7 +137,17 @@ export function wallOf(host: WallHost): Wall {
       asRoot,
       scratch,
     }
-    return { plan, parts: [...gits, ...settings] }
+    return { plan, settle }
+
+    async function settle(keep?: Keep): Promise<string[]> {
+      const told: string[] = []
+      for (const { git, search, settings } of held) {
+        const now = await search?.look(since)
+        told.push(...(await git.settle(now)))
+        if (settings) told.push(...(await settledWords(own, settings.settle(now!), keep)))
+      }
+      return told
+    }
   }
 
   /** The system, a temporary folder and the person's programs, on a root where nothing else is. */
@@ -165,6 +188,30 @@ export function wallOf(host: WallHost): Wall {
 }
 
 const empty = (path: string): Mount => ({ path, as: 'empty' })
+
+/** Asks about what a command left, where somebody can be asked, and says what became of it. */
+async function settledWords(own: string, { told, taken, asks }: SettledSettings, keep?: Keep): Promise<string[]> {
+  if (!taken) return told
+  const isKept = asks && (await keep?.(taken)) === true
+  const lost = isKept ? keepTaken(own, taken) : []
+  const names = listed(taken.files)
+  const them = taken.files.length === 1 ? 'it' : 'them'
+  const what = `The command made or changed ${names}, from which programs could start by themselves later`
+  const back = `termaite quarantine restore ${taken.id} brings ${them} back`
+  if (!isKept) return [...told, `${what}: ${moved(taken)} to the quarantine. ${back}.`]
+  if (lost.length > 0) return [...told, `${what}. Not all of them could be put back: ${back}.`]
+  return [...told, `${what}. The person let ${them} stay.`]
+}
+
+const moved = ({ files }: Quarantined) => (files.length === 1 ? 'it was moved' : 'they were moved')
+
+const mostNamed = 20
+
+function listed(files: readonly string[]): string {
+  const shown = files.slice(0, mostNamed)
+  if (files.length > mostNamed) return `${shown.join(', ')} and ${files.length - mostNamed} more`
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
+}
 
 /** The file with the filter of system calls, in termaite's own home, which is hidden behind the wall. */
 function filterFile({ sockets, nested = false }: WallLimits, own: string): string {

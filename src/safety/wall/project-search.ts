@@ -1,14 +1,22 @@
 import type { Dirent } from 'node:fs'
 import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { isWithin } from '../../base/real-path.ts'
 import { isBareFolder, isGitFolder } from '../../base/git.ts'
+import type { Zone } from './settings-names.ts'
 import { lookAt, openedEntries } from './git-places.ts'
+import { namedKind } from './settings-names.ts'
 
 /** A repository: a folder `.git`, a folder that is one itself (`bare`), a file `.git` or a link of that name. */
 export type FoundRepository = { path: string; kind: 'folder' | 'bare' | 'pointer' | 'link'; id: string }
 
+/** A setting, how it counts, and whether it lies in a folder that a builder owns. */
+export type FoundSetting = { path: string; kind: 'held' | 'asked'; inBuilt: boolean }
+
 export type SearchResult = {
   repositories: FoundRepository[]
+  /** Files and folders from which programs could start by themselves; of a folder that is asked about, every file in it. */
+  settings: FoundSetting[]
   /** Whether all folders were searched: those that are older than a command, and those that it made or changed. */
   whole: { old: boolean; changed: boolean }
 }
@@ -22,17 +30,18 @@ export type SearchLimits = { old: number; changed: number }
  */
 const searchLimits: SearchLimits = { old: 100_000, changed: 1_000_000 }
 
-/** Folders of packages and builds are large, and nobody works with git in them. */
-const skipped = new Set(['node_modules', '.venv', '__pycache__'])
-
 /** A folder as it was read; `ctimeMs` is not a number if it may have changed since. */
-type Reading = Pick<Waiting, 'ctimeMs' | 'inBare'> & { below: string[]; found: FoundRepository[] }
+type Reading = Pick<Waiting, 'ctimeMs' | 'inBare' | 'zone'> & {
+  below: { name: string; zone: Zone }[]
+  found: FoundRepository[]
+  settings: FoundSetting[]
+}
 
 /**
  * A folder that waits to be read. Below a folder that is a repository itself only what git accepts as it is counts, because the
  * folders of logs and refs have a HEAD too; the same holds for the project's own folder.
  */
-type Waiting = { path: string; ctimeMs: number; inBare: boolean }
+type Waiting = { path: string; ctimeMs: number; inBare: boolean; zone: Zone }
 
 /** A folder that changed so shortly before it was read may have changed afterwards without another time. */
 const clockStepMs = 20
@@ -44,17 +53,20 @@ export const clockErrorMs = 2_000
 const atOnce = 1_000
 
 /**
- * Searches a project for repositories. Links are not followed, and a folder `.git` is not looked into. Folders that did not change
+ * Searches a project for repositories and settings. Links are not followed, and a folder `.git` is not looked into. Folders that did not change
  * since the last search are not read again.
  */
-export class RepositorySearch {
+export class ProjectSearch {
   #root: string
   #limits: SearchLimits
+  #home: string | undefined
   #readings = new Map<string, Reading>()
 
-  constructor(root: string, limits = searchLimits) {
+  /** `home` is the person's: the shell and the desktop start programs from its hidden files, so all of these are held. */
+  constructor(root: string, { limits = searchLimits, home }: { limits?: SearchLimits; home?: string } = {}) {
     this.#root = root
     this.#limits = limits
+    this.#home = home
   }
 
   /**
@@ -65,34 +77,35 @@ export class RepositorySearch {
     const from = since - clockErrorMs
     const queues = { changed: [] as Waiting[], old: [] as Waiting[] }
     const at = { changed: 0, old: 0 }
-    const result: SearchResult = { repositories: [], whole: { old: true, changed: true } }
+    const result: SearchResult = { repositories: [], settings: [], whole: { old: true, changed: true } }
     const readings = new Map<string, Reading>()
-    const enqueue = (path: string, inBare: boolean) => {
+    const enqueue = (path: string, inBare: boolean, zone: Zone) => {
       const there = lookAt(path)
       if (!there?.isDirectory()) return
       const age = there.ctimeMs >= from ? 'changed' : 'old'
-      if (queues[age].length < this.#limits[age]) queues[age].push({ path, ctimeMs: there.ctimeMs, inBare })
+      if (queues[age].length < this.#limits[age]) queues[age].push({ path, ctimeMs: there.ctimeMs, inBare, zone })
       else result.whole[age] = false
     }
-    enqueue(this.#root, false)
+    enqueue(this.#root, false, 'project')
     for (let count = 1; ; count++) {
       const age = at.changed < queues.changed.length ? 'changed' : 'old'
       const folder = queues[age][at[age]++]
       if (!folder) break
       const known = this.#readings.get(folder.path)
-      const isKnown = known?.ctimeMs === folder.ctimeMs && known.inBare === folder.inBare
+      const isKnown = known?.ctimeMs === folder.ctimeMs && known.inBare === folder.inBare && known.zone === folder.zone
       const reading = isKnown ? known : this.#read(folder, age === 'changed')
       readings.set(folder.path, reading)
       result.repositories.push(...reading.found)
+      result.settings.push(...reading.settings)
       const inBare = folder.inBare || reading.found.some(({ kind }) => kind === 'bare')
-      for (const name of reading.below) enqueue(join(folder.path, name), inBare)
+      for (const { name, zone } of reading.below) enqueue(join(folder.path, name), inBare, zone)
       if (count % atOnce === 0) await new Promise((resolve) => setImmediate(resolve))
     }
     this.#readings = readings
     return result
   }
 
-  #read({ path, ctimeMs, inBare }: Waiting, mayOpen: boolean): Reading {
+  #read({ path, ctimeMs, inBare, zone }: Waiting, mayOpen: boolean): Reading {
     const began = Date.now()
     const entries = openedEntries(path, mayOpen)
     const found = (entries ?? []).filter(isGitName).map((entry) => repositoryAt(join(path, entry.name)))
@@ -101,16 +114,35 @@ export class RepositorySearch {
     const hasHead = !entries || entries.some(({ name }) => name.toLowerCase() === 'head')
     if (hasHead && (inBare || path === this.#root ? isBareFolder(path) : isGitFolder(path)))
       found.push({ ...repositoryAt(path), kind: 'bare' })
-    const below = (entries ?? []).filter(
-      (entry) => entry.isDirectory() && !isGitName(entry) && !skipped.has(entry.name),
-    )
-    return {
-      ctimeMs: ctimeMs < began - clockStepMs ? ctimeMs : NaN,
-      inBare,
-      below: below.map(({ name }) => name),
-      found,
+    const below: Reading['below'] = []
+    const settings: FoundSetting[] = []
+    for (const entry of (entries ?? []).filter((one) => !isGitName(one))) {
+      const isFolder = entry.isDirectory()
+      const named =
+        path === this.#home && entry.name.startsWith('.')
+          ? ({ kind: 'held', below: 'held' } as const)
+          : namedKind(entry.name, zone, isFolder)
+      if (named.kind === 'held' || (named.kind === 'asked' && !isFolder))
+        settings.push({ path: join(path, entry.name), kind: named.kind, inBuilt: zone === 'built' })
+      if (isFolder) below.push({ name: entry.name, zone: named.below })
     }
+    return { ctimeMs: ctimeMs < began - clockStepMs ? ctimeMs : NaN, inBare, zone, below, found, settings }
   }
+}
+
+/** The searches of this process, by project: each one remembers which folders it does not have to read again. */
+const searches = new Map<string, ProjectSearch>()
+
+/** A home or a temporary folder holds repositories that other programs make at the same time. */
+export const isProject = (root: string, home: string) => !isWithin(root, home) && root !== '/tmp' && root !== '/'
+
+/** The search of a folder; one that is no project is large, and not all of it is looked through. */
+export function searchOf(root: string, home: string): ProjectSearch {
+  const key = `${root}\0${home}`
+  const limits = isProject(root, home) ? searchLimits : { old: 10_000, changed: 100_000 }
+  const search = searches.get(key) ?? new ProjectSearch(root, { limits, home })
+  searches.set(key, search)
+  return search
 }
 
 const isGitName = ({ name }: Pick<Dirent, 'name'>) => name.toLowerCase() === '.git'

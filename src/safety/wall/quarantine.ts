@@ -1,0 +1,123 @@
+import { closeSync, constants, cpSync, existsSync, lstatSync, openSync, readFileSync, readlinkSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { errorCode, makeFolder, namesIn } from '../../base/files.ts'
+import { randomName } from '../../base/id.ts'
+import { isWithin, realIfThere } from '../../base/real-path.ts'
+
+/** Files of a project that one command left and that were taken away, by their paths in the project, in the order of their places. */
+export type Quarantined = { id: string; root: string; at: number; files: string[] }
+
+const recordName = 'record.json'
+
+/** The folder of everything that was taken away, in termaite's home. */
+export const quarantineIn = (own: string) => join(own, 'quarantine')
+
+/**
+ * Moves files of a project to the quarantine. Returns what was moved, and the paths that could not be: another command may be
+ * changing their folder.
+ */
+export function takeAway(
+  own: string,
+  root: string,
+  paths: readonly string[],
+): { taken: Quarantined | undefined; left: string[] } {
+  const id = randomName().slice(0, 8)
+  const folder = join(quarantineIn(own), id)
+  const files: string[] = []
+  const left: string[] = []
+  for (const path of paths) {
+    makeFolder(folder)
+    const place = join(folder, String(files.length))
+    if (!inFolder(path, (held) => move(held, place))) {
+      left.push(path)
+      continue
+    }
+    files.push(relative(root, path))
+  }
+  if (files.length === 0) {
+    rmSync(folder, { recursive: true, force: true })
+    return { taken: undefined, left }
+  }
+  const taken = { id, root, at: Date.now(), files }
+  writeFileSync(join(folder, recordName), JSON.stringify(taken), { mode: 0o600 })
+  return { taken, left }
+}
+
+/** Everything in the quarantine, the newest first. */
+export function quarantined(own: string): Quarantined[] {
+  const all = namesIn(quarantineIn(own)).flatMap((id) => recordOf(own, id) ?? [])
+  return all.sort((a, b) => b.at - a.at)
+}
+
+function recordOf(own: string, id: string): Quarantined | undefined {
+  try {
+    return JSON.parse(readFileSync(join(quarantineIn(own), id, recordName), 'utf8')) as Quarantined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Puts files back to where they were. A file that stands there meanwhile is exchanged: it goes to the quarantine itself. Returns
+ * the paths of the files that are back and of those that are not.
+ */
+export function putBack(own: string, { id, root, files }: Quarantined): { back: string[]; left: string[] } {
+  const folder = join(quarantineIn(own), id)
+  const there = files.map((file) => join(root, file)).filter((path) => lookAt(path) !== undefined)
+  takeAway(own, root, there)
+  const back: string[] = []
+  const left: string[] = []
+  for (const [at, file] of files.entries()) {
+    const place = join(folder, String(at))
+    const path = join(root, file)
+    const isBack =
+      lookAt(place) !== undefined && madeFolder(root, dirname(path)) && inFolder(path, (held) => move(place, held))
+    ;(isBack ? back : left).push(path)
+  }
+  if (left.length === 0) rmSync(folder, { recursive: true, force: true })
+  return { back, left }
+}
+
+/** Makes a folder of the project; false where a link leads out of it. */
+function madeFolder(root: string, folder: string): boolean {
+  let at = folder
+  while (!existsSync(at)) at = dirname(at)
+  const real = realIfThere(at)
+  if (real === undefined || real !== at || !isWithin(root, real)) return false
+  makeFolder(folder)
+  return true
+}
+
+function lookAt(path: string) {
+  return lstatSync(path, { throwIfNoEntry: false })
+}
+
+function move(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if (errorCode(error) !== 'EXDEV') throw error
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true })
+    rmSync(from, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Does something with a file by a path through its open folder; fails if that folder is not where it was: another command of the
+ * turn could replace it by a link to a folder outside the project.
+ */
+export function inFolder(path: string, act: (held: string) => void): boolean {
+  const folder = dirname(path)
+  let fd: number | undefined
+  try {
+    fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    if (readlinkSync(`/proc/self/fd/${fd}`) !== folder) return false
+    act(`/proc/self/fd/${fd}/${basename(path)}`)
+    return true
+  } catch {
+    return false
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}

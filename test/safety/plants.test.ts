@@ -1,0 +1,152 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { locatePath } from '../../src/safety/path-location.ts'
+import { putBack, quarantined } from '../../src/safety/wall/quarantine.ts'
+import { isAskedAbout } from '../../src/safety/wall/settings-names.ts'
+import { goldenOf } from '../golden.ts'
+import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
+import { ordinary, plants, repositoryFolders } from './corpus/plants.ts'
+
+const golden = goldenOf(import.meta.filename)
+
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+const makes = (paths: readonly string[]) =>
+  paths.map((path) => `mkdir -p '${dirname(path)}'; echo planted > '${path}'`).join('\n')
+
+/** Files of which two cannot be there at once: one has the name of the other's folder. */
+const alone = '.next'
+
+test('a file tool asks about every plant, and about no ordinary file', async (t) => {
+  const { root, home } = groundsOf(t, {})
+  const guarded = async (path: string) => (await locatePath(join(root, path), { root, home })).guarded
+  const asked = await Promise.all(Object.keys(plants).map(async (path) => [path, await guarded(path)]))
+  assert.deepEqual(
+    asked.filter(([, is]) => !is),
+    [],
+  )
+  const free = await Promise.all(ordinary.map(async (path) => [path, await guarded(path)]))
+  assert.deepEqual(
+    free.filter(([, is]) => is),
+    [],
+  )
+  assert.deepEqual(ordinary.filter(isAskedAbout), [])
+})
+
+for (const user of wallUsers) {
+  const { skip } = user
+
+  test(`a command leaves no plant in its place, and ordinary files stay, as ${user.name}`, { skip }, async (t) => {
+    const { root, home } = groundsOf(t, user)
+    const paths = Object.keys(plants).filter((path) => path !== alone)
+    const results = await runBehindWall(user, { root, home }, [
+      `${makes(paths)}\n${makes(ordinary)}`,
+      `rm -rf .next; echo planted > .next`,
+      'true',
+    ])
+    assert.deepEqual(
+      results.map(({ code }) => code),
+      [0, 0, 0],
+      results.map(({ err }) => err).join(''),
+    )
+    assert.deepEqual(
+      [...paths, alone].filter((path) => existsSync(join(root, path))),
+      [],
+    )
+    assert.deepEqual(
+      ordinary.filter((path) => !existsSync(join(root, path))),
+      ['.next/server/x'],
+    )
+    assert.deepEqual(
+      results.map(({ settled }) => settled.length),
+      [1, 1, 0],
+    )
+    // Everything that was taken away can be brought back.
+    const own = join(home, '.termaite')
+    const taken = quarantined(own)
+    for (const one of taken) assert.deepEqual(putBack(own, one).left, [])
+    assert.deepEqual(
+      [...paths, alone].filter((path) => !existsSync(join(root, path))),
+      [],
+    )
+    assert.deepEqual(quarantined(own), [])
+  })
+
+  test(`a file that was changed gets its earlier content back, as ${user.name}`, { skip }, async (t) => {
+    const { root, home } = groundsOf(t, user)
+    const kept = ['.github/workflows/ci.yml', '.eslintrc.js', '.husky/pre-commit', 'a/.cargo/config.toml', '.tool/big']
+    for (const path of kept) write(join(root, path), path === '.tool/big' ? 'b'.repeat(100_000) : 'the person’s')
+    if (user.id) give(root, user.id)
+    const results = await runBehindWall(user, { root, home }, [
+      kept.map((path) => `echo evil >> ${path}`).join('; '),
+      // A rename brings another file to the same name, and a hard link is another name of the same file.
+      'echo evil > x; mv x .eslintrc.js; ln .husky/pre-commit y; echo evil > y; rm y; touch .github/workflows/ci.yml',
+      // The folder around them may move, and then they are the same.
+      'mv a b; chmod +x .husky/pre-commit',
+      'rm -rf .husky .github',
+    ])
+    golden(
+      t,
+      results.map(({ settled }) => settled.map((words) => words.replaceAll(/restore [0-9a-z]+/g, 'restore <id>'))),
+    )
+    const text = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
+    assert.deepEqual(['.eslintrc.js', 'b/.cargo/config.toml', '.tool/big', '.github', '.husky'].map(text), [
+      'the person’s',
+      'the person’s',
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  test(`repositories in folders of builders and of settings run no program, as ${user.name}`, { skip }, async (t) => {
+    const { root, home, base } = groundsOf(t, user)
+    const ran = join(base, 'ran')
+    const scripts = repositoryFolders.map(
+      (path) => `mkdir -p ${path}; git init -q ${path}; git -C ${path} config core.fsmonitor 'touch ${ran}'`,
+    )
+    await runBehindWall(user, { root, home }, [scripts.join('\n')])
+    for (const path of repositoryFolders)
+      if (existsSync(join(root, path)))
+        execFileSync('git', ['-c', 'safe.directory=*', 'status'], {
+          cwd: join(root, path),
+          env: { PATH: process.env.PATH, HOME: home },
+        })
+    assert.equal(existsSync(ran), false)
+  })
+
+  test(`files in git’s own folder that its settings name are held, as ${user.name}`, { skip }, async (t) => {
+    const { root, home, base } = groundsOf(t, user)
+    const ran = join(base, 'ran')
+    execFileSync('git', ['init', '-q', root])
+    write(join(root, '.git/tools/watch'), '#!/bin/sh\n')
+    write(join(root, '.git/more'), '[alias]\n\tx = status\n')
+    const set = (key: string, value: string) =>
+      execFileSync('git', ['config', '-f', join(root, '.git/config'), key, value])
+    set('core.fsmonitor', '.git/tools/watch')
+    set('include.path', 'more')
+    set('core.attributesFile', '.git/later')
+    if (user.id) give(root, user.id)
+    const [held] = await runBehindWall(user, { root, home }, [
+      [
+        `printf '#!/bin/sh\\ntouch ${ran}\\n' > .git/tools/watch; chmod +x .git/tools/watch`,
+        `printf '[core]\\n\\tpager = touch ${ran}\\n' >> .git/more`,
+        'mv .git/tools .git/old; mkdir -p .git/tools',
+        'echo "* filter=x" > .git/later',
+        'echo made > file; git add file; git -c user.name=x -c user.email=x@x commit -qm made',
+      ].join('\n'),
+    ])
+    assert.equal(held!.code, 0, held!.err)
+    assert.deepEqual(
+      [readFileSync(join(root, '.git/tools/watch'), 'utf8'), readFileSync(join(root, '.git/more'), 'utf8')],
+      ['#!/bin/sh\n', '[alias]\n\tx = status\n'],
+    )
+    assert.deepEqual([existsSync(join(root, '.git/later')), existsSync(ran)], [false, false])
+  })
+}
