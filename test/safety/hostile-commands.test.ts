@@ -2,13 +2,12 @@ import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { Mode } from '../../src/safety/rules/permission-modes.ts'
-import type { WallFacts } from '../../src/safety/rules/command-place.ts'
+import type { CommandPlace, WallFacts } from '../../src/safety/rules/command-place.ts'
 import { isWithin } from '../../src/base/real-path.ts'
 import { modes } from '../../src/safety/rules/permission-modes.ts'
 import { parseRules } from '../../src/safety/rules/permission-rule.ts'
 import { placeOf } from '../../src/safety/rules/command-place.ts'
 import { policy } from '../../src/safety/rules/permission-policy.ts'
-import { judge } from '../../src/safety/shell/shell-judge.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { nativeTools } from '../../src/tools/all.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
@@ -52,11 +51,31 @@ test('the corpus is large', () => {
   assert.equal(new Set(corpus.map(({ command }) => command)).size, corpus.length)
 })
 
-test('no command with an effect is taken for a read', async () => {
-  const wrong: string[] = []
-  for (const { command } of corpus)
-    if ((await judge(command, { root, home, cwd: root })).worst.class === 'reads') wrong.push(command)
+test('at ask, with a sandbox, a hostile command that is not asked about runs behind the wall of a reader', async () => {
+  const facts: WallFacts = { network: 'asked' }
+  const { rules } = parseRules({})
+  const wrong: unknown[] = []
+  let asked = 0
+  for (const { command } of corpus) {
+    let place: CommandPlace | undefined
+    const judged = (_: unknown, __: unknown, where: CommandPlace | undefined) => (place = where)
+    const decide = policy({
+      root,
+      home,
+      mode: () => 'default',
+      rules: () => rules,
+      tools: [bash],
+      wall: async () => facts,
+      judged,
+    })
+    const turn = { cwd: root, leash: 'ask', signal: new AbortController().signal } as unknown as Turn
+    const { verdict } = await decide(bash, { command }, turn)
+    if (verdict === 'ask') asked++
+    else if (!place || !('inside' in place) || place.inside.project !== 'read' || place.keys !== 'hidden')
+      wrong.push({ command, verdict, place })
+  }
   assert.deepEqual(wrong, [])
+  assert.ok(asked > corpus.length / 2, `${asked} of ${corpus.length} are asked about`)
 })
 
 test('at read, without a sandbox, no hostile command runs in any mode', async () => {
