@@ -124,7 +124,7 @@ export function withGitConfig<E extends Readonly<Record<string, string | undefin
 /**
  * Returns an environment in which looking at a project's repository starts no file monitor and writes nothing, not even a
  * refreshed index, after which a hook would run. Repositories inside it that are no submodules are not looked into, since
- * their settings are a stranger's. The judge of shell commands relies on it where it calls a git command a read.
+ * their settings are a stranger's.
  */
 export function withQuietGit<E extends Readonly<Record<string, string | undefined>>>(
   env: E,
@@ -136,15 +136,4 @@ export function withQuietGit<E extends Readonly<Record<string, string | undefine
   ]
   if (!existsSync(join(root, '.gitmodules'))) settings.push(['diff.ignoreSubmodules', 'all'])
   return { ...withGitConfig(env, settings), GIT_OPTIONAL_LOCKS: '0' }
-}
-
-/**
- * Returns an environment in which git uses no bare repository that it merely finds around its folder, for commands that only
- * read: the judge takes no folder for harmless that could be one, and this holds also where the folder becomes one after the
- * judge has looked. A git before 2.38 does not know the setting and ignores it.
- */
-export function withoutFoundBare<E extends Readonly<Record<string, string | undefined>>>(
-  env: E,
-): E & Record<string, string | undefined> {
-  return withGitConfig(env, [['safe.bareRepository', 'explicit']])
 }

@@ -1,7 +1,8 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
@@ -13,7 +14,7 @@ const golden = goldenOf(import.meta.filename)
 const options = { timeout: 60_000 }
 
 /** A project whose settings name formatters, and an agent that makes the file `a.js`. */
-async function project(t: TestContext, formatter: unknown, own: object = {}) {
+async function project(t: TestContext, formatter: unknown, own: object = {}, more: Record<string, string> = {}) {
   const machine = new Machine(t)
   const server = await modelServer(({ count }) =>
     count % 2 === 1
@@ -38,7 +39,7 @@ async function project(t: TestContext, formatter: unknown, own: object = {}) {
     '#!/usr/bin/env bash\n[ "$1" = --write ] && sed -i "s/$/;/" "$2" && echo "$PWD $2" >> fmt.log\n',
   )
   chmodSync(join(bin, 'fmt'), 0o755)
-  const env = { ANTHROPIC_API_KEY: 'made-up' }
+  const env = { ANTHROPIC_API_KEY: 'made-up', ...more }
   const run = (...args: string[]) => machine.run(args, { env })
   return {
     machine,
@@ -119,3 +120,20 @@ test('a formatter stands behind the wall and is on record', { ...options, skip: 
     { tool: 'formatter', what: command, verdict: 'yes: this formatter is in the trusted project' },
   )
 })
+
+test(
+  'without a sandbox the formatter of a project runs once its folder is trusted, and no sooner',
+  options,
+  async (t) => {
+    const bin = mkdtempSync(join(tmpdir(), 'termaite-test-'))
+    t.after(() => rmSync(bin, { recursive: true }))
+    writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
+    const path = { PATH: `${bin}:${process.env.PATH}` }
+    const { run, make, text } = await project(t, { '*.js': 'fmt --write' }, {}, path)
+    await make()
+    assert.equal(text('1.js'), 'one()\n')
+    assert.equal((await run('trust', '--yes')).code, 0)
+    await make()
+    assert.equal(text('3.js'), 'one();\n')
+  },
+)

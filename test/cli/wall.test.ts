@@ -169,7 +169,7 @@ test('after a no, or without a person, the command stays inside and the model is
 })
 
 test(
-  'a missing sandbox is reported, and a reader runs only commands that are understood',
+  'without a sandbox a reader runs nothing but the plain readers, and the refusal says why',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const { machine, run, results } = await agentThatRuns(t, [{ command: 'ls' }, { command: 'eval "$(cat a)"' }])
@@ -223,5 +223,54 @@ process.stdin.resume().on('end', () => process.exit())
         outside: ['out'],
       },
     )
+  },
+)
+
+/** The PATH of a machine whose bubblewrap is there and forbidden. */
+function forbidden(machine: Machine): Record<string, string> {
+  const bin = join(machine.folder, 'forbidden')
+  mkdirSync(bin, { recursive: true })
+  writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
+  return { PATH: `${bin}:${process.env.PATH}` }
+}
+
+test(
+  'without a sandbox, MCP servers and hooks of the person run, and those of a project once its folder is trusted',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const starts = (name: string) => ({
+      command: 'node',
+      args: ['-e', `require('node:fs').writeFileSync('mcp-${name}', ''); process.stdin.resume()`],
+    })
+    const hook = (name: string) => ({
+      UserPromptSubmit: [{ hooks: [{ type: 'command', command: `touch hook-${name}` }] }],
+    })
+    const { machine, run } = await agentThatRuns(t, [], { mcpServers: { own: starts('own') }, hooks: hook('own') })
+    mkdirSync(join(machine.project, '.termaite'))
+    writeFileSync(join(machine.project, '.mcp.json'), JSON.stringify({ mcpServers: { theirs: starts('theirs') } }))
+    writeFileSync(join(machine.project, '.termaite/settings.json'), JSON.stringify({ hooks: hook('theirs') }))
+    const made = () =>
+      readdirSync(machine.project)
+        .filter((name) => /^(?:mcp|hook)-/.test(name))
+        .toSorted()
+    const untrusted = await run('edit', forbidden(machine))
+    assert.deepEqual([untrusted.code, made()], [0, ['hook-own', 'mcp-own']], untrusted.err)
+    assert.equal((await machine.run(['trust', '--yes'])).code, 0)
+    const trusted = await run('edit', forbidden(machine))
+    assert.deepEqual([trusted.code, made()], [0, ['hook-own', 'hook-theirs', 'mcp-own', 'mcp-theirs']], trusted.err)
+  },
+)
+
+test(
+  'without a sandbox and without a person, a command is refused with the rule that would allow it, and runs by that rule',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const { machine, run, results } = await agentThatRuns(t, [{ command: 'touch made' }])
+    const refused = await run('edit', forbidden(machine))
+    assert.deepEqual([refused.code, existsSync(join(machine.project, 'made'))], [77, false])
+    golden(t, results()[0]!)
+    const env = { GROQ_API_KEY: 'made-up', ...forbidden(machine) }
+    const allowed = await machine.run(['-p', 'go', '--leash', 'edit', '--allow', 'bash(touch made)'], { env })
+    assert.deepEqual([allowed.code, existsSync(join(machine.project, 'made'))], [0, true], allowed.err)
   },
 )

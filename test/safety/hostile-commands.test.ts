@@ -1,21 +1,25 @@
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { Mode } from '../../src/safety/rules/permission-modes.ts'
-import type { WallFacts } from '../../src/safety/rules/command-place.ts'
+import type { CommandPlace, WallFacts } from '../../src/safety/rules/command-place.ts'
 import { isWithin } from '../../src/base/real-path.ts'
 import { modes } from '../../src/safety/rules/permission-modes.ts'
 import { parseRules } from '../../src/safety/rules/permission-rule.ts'
 import { placeOf } from '../../src/safety/rules/command-place.ts'
 import { policy } from '../../src/safety/rules/permission-policy.ts'
-import { judge } from '../../src/safety/shell/shell-judge.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { nativeTools } from '../../src/tools/all.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { contained, layHostileProject, Tripwire } from './corpus/hostile-project.ts'
 import { hostileCommands } from './corpus/hostile-commands.ts'
+import { leavingAttacks, readerAttacks } from './corpus/reader-attacks.ts'
 import { noSandbox } from './no-sandbox.ts'
+import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
+import { quotedWord } from '../../src/base/shell-word.ts'
 import { sized } from '../full.ts'
 
 const wire = new Tripwire(layHostileProject())
@@ -28,6 +32,9 @@ const corpus = Object.entries(hostileCommands).flatMap(([effect, list]) =>
     command: command.replaceAll('{away}', away),
   })),
 )
+const attacks = [...readerAttacks, ...leavingAttacks].map((command) => command.replaceAll('{away}', away))
+const everything = [...corpus.map(({ command }) => command), ...attacks]
+
 /** Every command with `FULL=1`, else some of each kind. */
 const some = <One>(list: readonly One[], usual: number) => list.filter((_, i) => i % sized(usual, 1) === 0)
 
@@ -52,17 +59,37 @@ test('the corpus is large', () => {
   assert.equal(new Set(corpus.map(({ command }) => command)).size, corpus.length)
 })
 
-test('no command with an effect is taken for a read', async () => {
-  const wrong: string[] = []
-  for (const { command } of corpus)
-    if ((await judge(command, { root, home, cwd: root })).worst.class === 'reads') wrong.push(command)
+test('at ask, with a sandbox, a hostile command that is not asked about runs behind the wall of a reader', async () => {
+  const facts: WallFacts = { network: 'asked' }
+  const { rules } = parseRules({})
+  const wrong: unknown[] = []
+  let asked = 0
+  for (const { command } of corpus) {
+    let place: CommandPlace | undefined
+    const judged = (_: unknown, __: unknown, where: CommandPlace | undefined) => (place = where)
+    const decide = policy({
+      root,
+      home,
+      mode: () => 'default',
+      rules: () => rules,
+      tools: [bash],
+      wall: async () => facts,
+      judged,
+    })
+    const turn = { cwd: root, leash: 'ask', signal: new AbortController().signal } as unknown as Turn
+    const { verdict } = await decide(bash, { command }, turn)
+    if (verdict === 'ask') asked++
+    else if (!place || !('inside' in place) || place.inside.project !== 'read' || place.keys !== 'hidden')
+      wrong.push({ command, verdict, place })
+  }
   assert.deepEqual(wrong, [])
+  assert.ok(asked > corpus.length / 2, `${asked} of ${corpus.length} are asked about`)
 })
 
 test('at read, without a sandbox, no hostile command runs in any mode', async () => {
   const wrong: unknown[] = []
   for (const mode of modes)
-    for (const { command } of corpus) {
+    for (const command of everything) {
       const verdict = await verdictOf(command, 'read', mode)
       if (verdict !== 'no') wrong.push({ command, mode, verdict })
     }
@@ -82,7 +109,7 @@ test('at ask and edit, without a sandbox, a person is asked about every hostile 
   const wrong: unknown[] = []
   for (const leash of ['ask', 'edit'] as const)
     for (const mode of modes)
-      for (const { command } of corpus) {
+      for (const command of everything) {
         const verdict = await verdictOf(command, leash, mode)
         if (verdict !== (mode === 'plan' || mode === 'dontAsk' ? 'no' : 'ask'))
           wrong.push({ command, leash, mode, verdict })
@@ -111,5 +138,61 @@ for (const leash of ['read', 'edit'] as const)
         if (bad.length > 0) wrong.push({ command, bad })
       }
       assert.deepEqual(wrong, [])
+    },
+  )
+
+test('at edit nothing leaves the sandbox unasked, however a command is put together, and no rule for a beginning lets it', async () => {
+  const facts: WallFacts = { network: 'asked', temporary: '/tmp' }
+  const allow = ['bash', 'bash(docker:*)', 'bash(git:*)', 'bash(./evil:*)', 'bash(ssh *)', 'bash(npm:*)']
+  const wrong: unknown[] = []
+  const commands = leavingAttacks.map((command) => command.replaceAll('{away}', away))
+  assert.ok(commands.length + readerAttacks.length >= 200, `${commands.length + readerAttacks.length} commands`)
+  for (const lists of [{}, { allow, spared: allow, outside: ['bash(./evil:*)', 'bash(docker:*)'] }])
+    for (const command of commands) {
+      let place: CommandPlace | undefined
+      const { rules } = parseRules(lists)
+      const judged = (_: unknown, __: unknown, where: CommandPlace | undefined) => (place = where)
+      const wall = async () => facts
+      const decide = policy({ root, home, mode: () => 'bypass', rules: () => rules, tools: [bash], wall, judged })
+      const turn = { cwd: root, leash: 'edit', signal: new AbortController().signal } as unknown as Turn
+      const { verdict } = await decide(bash, { command }, turn)
+      const isInside = place !== undefined && 'inside' in place && !place.inside.network
+      if (verdict === 'yes' && !isInside) wrong.push({ command, verdict, place })
+    }
+  assert.deepEqual(wrong, [])
+})
+
+for (const user of wallUsers)
+  test(
+    `the new attacks that run unasked behind the wall change nothing outside of it, as ${user.name}`,
+    { skip: user.skip },
+    async (t) => {
+      const facts: WallFacts = { network: 'asked', temporary: '/tmp' }
+      const grounds = groundsOf(t, user)
+      const beside = join(grounds.base, 'away')
+      mkdirSync(beside)
+      writeFileSync(
+        join(grounds.root, 'evil'),
+        `#!/bin/sh\necho ran > ${beside}/TRIPPED; echo ran > ${grounds.home}/TRIPPED; echo ran > ./TRIPPED\n`,
+        { mode: 0o755 },
+      )
+      if (user.id !== undefined) give(grounds.base, user.id)
+      const seen: Record<string, string[]> = {}
+      for (const leash of ['read', 'edit'] as const) {
+        const place = placeOf(leash, facts, 'leash')
+        assert.ok('inside' in place)
+        const scripts: string[] = []
+        for (const one of some([...readerAttacks, ...leavingAttacks], 6)) {
+          const command = one.replaceAll('{away}', beside)
+          if ((await verdictOf(command, leash, 'default', facts)) === 'yes')
+            scripts.push(`timeout -s KILL 3 bash -c ${quotedWord(command)} < /dev/null`)
+        }
+        assert.ok(scripts.length > 5, `${scripts.length} run at ${leash}`)
+        await runBehindWall(user, { root: grounds.root, home: grounds.home, ...place.inside }, [...scripts, './evil'])
+        const tripped = (folder: string) =>
+          existsSync(join(folder, 'TRIPPED')) ? [relative(grounds.base, folder)] : []
+        seen[leash] = [beside, grounds.home, grounds.root].flatMap(tripped)
+      }
+      assert.deepEqual(seen, { read: [], edit: ['project'] })
     },
   )

@@ -245,8 +245,8 @@ test('a rule about files also holds what find changes, or a person is asked', as
     "find . -type f -name '*.sql' -exec tee {} +": 'ask,ask',
     "find . -newermt 2000-01-01 -name '*.sql' -delete": 'ask,ask',
     'fd sql -x rm': 'ask,ask',
-    "find . -name '*.sql' -delete": 'no,no',
-    "find . -name '*.pyc' -delete": 'yes,yes',
+    "find . -name '*.sql' -delete": 'ask,ask',
+    "find . -name '*.pyc' -delete": 'ask,ask',
     'find src -type f -exec wc -l {} +': 'yes,yes',
   })
 })

@@ -117,7 +117,6 @@ const dark = [
   'cat src/[[:alpha:]]x',
   'cat odd/*',
   'cat odd/?',
-  'grep -r x odd',
   'x=src/[a]x; cat "$x"',
   "cd flags && find . [[:punct:]]exec bash ../run.sh ';'",
   "cd flags && find . [-]exec bash ../run.sh ';'",

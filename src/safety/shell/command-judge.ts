@@ -1,17 +1,15 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Inner, Reading, Touched } from './shell-judgement.ts'
 import type { Arguments, JudgedParts } from './judged-parts.ts'
-import type { Understood } from './reading/program-table.ts'
 import type { State } from './script-state.ts'
 import type { Simple, Word } from './simple-command.ts'
 import { basename, isAbsolute, join } from 'node:path'
 import { shellWord } from '../../base/shell-word.ts'
-import { is, unclear, worse } from './shell-judgement.ts'
+import { is, isCarried, unclear, worse } from './shell-judgement.ts'
 import { allKnown } from './programs/shell-programs.ts'
 import { hasBin, npmScript } from './package-scripts.ts'
 import { literal, only, wordText } from './simple-command.ts'
-import { matchesOf, readingTree, touching } from './touched-paths.ts'
-import { standardBin, understoodCommand } from './understood-command.ts'
+import { matchesOf, touching } from './touched-paths.ts'
 
 /** How often a command may be wrapped in another one. */
 export const deepest = 5
@@ -19,7 +17,7 @@ export const deepest = 5
 /** Judges a script inside a command. */
 type JudgeScript = (text: string, state: State, depth: number) => Promise<void>
 
-/** Judges single commands: by the tables that understand every word of one, else by what it likely does. */
+/** Judges single commands by what they likely do. */
 export class CommandJudge {
   #bounds: ProjectBounds
   #parts: JudgedParts
@@ -31,7 +29,7 @@ export class CommandJudge {
     this.#script = script
   }
 
-  async run(simple: Simple, depth: number, fed: boolean): Promise<void> {
+  async run(simple: Simple, depth: number): Promise<void> {
     const { text, cwds } = simple
     // A pattern that is not understood may become any words.
     const words = simple.words.map((word) => (word.glob && !isUnderstood(word, cwds) ? { text: word.text } : word))
@@ -41,35 +39,7 @@ export class CommandJudge {
       return this.#parts.add(text, argv, is('dynamic', `${first.text} names the program only when it runs`))
     const readings = alternatives(words)
     if (!readings) return this.#parts.odd(text, 'it can mean too many things')
-    for (const reading of readings) {
-      const understood = understoodCommand(reading, simple.cwds, fed, this.#bounds)
-      if (typeof understood === 'string') await this.#likely({ ...simple, words: reading }, argv, understood, depth)
-      else await this.#reads({ ...simple, words: reading }, argv, understood, depth, fed)
-    }
-  }
-
-  async #reads(simple: Simple, argv: Arguments, read: Understood, depth: number, fed: boolean): Promise<void> {
-    const world = { ...this.#bounds, cwds: simple.cwds }
-    let finding: Finding = is('reads', 'it only reads')
-    const paths: Touched[] = []
-    const note = (one: { finding: Finding; paths: Touched[] }) => {
-      finding = worse(finding, one.finding)
-      paths.push(...one.paths)
-    }
-    for (const word of read.files) note(await touching(word, 'read', world))
-    for (const word of read.named ?? []) note(await touching(word, 'look', world))
-    for (const word of read.writes ?? []) note(await touching(word, 'write', world))
-    for (const word of read.removes ?? []) note(await touching(word, 'remove', world))
-    for (const word of read.trees) note(await readingTree(word, world))
-    this.#parts.add(simple.text, argv, finding, paths)
-    if (depth >= deepest && (read.inner || read.script !== undefined))
-      return this.#parts.odd(simple.text, 'it contains too many commands inside commands')
-    if (read.script !== undefined)
-      await this.#script(read.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
-    if (!read.inner) return
-    const inner = { ...simple, words: read.inner, text: textOf(read.inner) }
-    const run = () => this.run(inner, depth + 1, fed)
-    await (read.onFound ? this.#onFound(simple.text, run) : run())
+    for (const reading of readings) await this.#likely({ ...simple, words: reading }, argv, depth)
   }
 
   /** Judges a command on files that only the running program finds: no rule about files could see which of them it changes. */
@@ -84,8 +54,8 @@ export class CommandJudge {
     if (changes) this.#parts.odd(text, 'which files it changes is known only when it runs')
   }
 
-  /** Judges a command that no table understands by what it likely does; it never counts as a read. */
-  async #likely(simple: Simple, argv: Arguments, why: string, depth: number): Promise<void> {
+  /** Judges a command by what it likely does. */
+  async #likely(simple: Simple, argv: Arguments, depth: number): Promise<void> {
     const name = only(simple.words[0]) ?? ''
     const args = simple.words.slice(1)
     const world = { ...this.#bounds, cwds: simple.cwds }
@@ -99,13 +69,10 @@ export class CommandJudge {
       ])
     }
     const known = allKnown.get(basename(name))
-    const reading = known
-      ? known(args, { name: basename(name), fed: false })
-      : await this.#installed(name, args, why, simple.cwds)
+    const reading = known ? known(args, { name: basename(name) }) : await this.#installed(name, args, simple.cwds)
     const { finding, paths } = await this.#paths(reading, world)
-    const judged = uncertain(finding, why)
-    const unseen = reading.unseen && (judged.class === 'unknown' || judged.class === 'runs')
-    this.#parts.add(simple.text, argv, unseen ? is('dynamic', judged.why) : judged, paths)
+    const unseen = reading.unseen && isCarried(finding)
+    this.#parts.add(simple.text, argv, unseen ? is('dynamic', finding.why) : finding, paths)
     for (const inner of reading.inner ?? []) await this.#inner(inner, simple, depth)
   }
 
@@ -114,7 +81,7 @@ export class CommandJudge {
     if ('script' in inner) return this.#script(inner.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
     if ('words' in inner) {
       if (inner.words.length === 0) return
-      const run = () => this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1, true)
+      const run = () => this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1)
       return inner.onFound ? this.#onFound(simple.text, run) : run()
     }
     return this.#npm(inner.npm, inner.folder, simple, depth)
@@ -149,25 +116,20 @@ export class CommandJudge {
   }
 
   /** Judges an unknown program: it is the project's own if it is installed there. */
-  async #installed(
-    name: string,
-    args: readonly Word[],
-    why: string,
-    cwds: readonly string[] | undefined,
-  ): Promise<Reading> {
+  async #installed(name: string, args: readonly Word[], cwds: readonly string[] | undefined): Promise<Reading> {
     const dark = args.find((word) => !word.values)
     if (dark) return unclear(dark)
     for (const cwd of cwds ?? [])
       if (await hasBin(name, cwd, this.#bounds.root))
         return { ...is('runs', 'it runs a program of the project'), paths: leadingOut(args) }
-    return is('unknown', why)
+    return is('unknown', `termaite does not know the program ${name}`)
   }
 
-  /** Guesses what a command does in a script that is not understood as a whole; it never counts as a read. */
+  /** Guesses what a command does in a script that is not understood as a whole. */
   async guessed(simple: Simple, depth: number): Promise<void> {
     const argv = argumentsOf(simple.words)
     if (only(simple.words[0]) === undefined) return
-    await this.#likely(simple, argv, 'it is part of a script that termaite cannot judge', depth)
+    await this.#likely(simple, argv, depth)
   }
 
   async #paths(
@@ -199,13 +161,6 @@ const argumentsOf = (words: readonly Word[]): Arguments => {
 const textOf = (words: readonly Word[]) =>
   words.map((word) => (only(word) === undefined ? word.text : shellWord(only(word)!))).join(' ')
 
-/** A command that no table understands is at best a program that is run, because it may do more than it seems to. */
-function uncertain(finding: Finding, why: string): Finding {
-  if (finding.class === 'reads') return is('unknown', why)
-  if (finding.class === 'removes') return is('unknown', `${finding.why}: ${why}`)
-  return finding.class === 'edits' ? is('runs', finding.why) : finding
-}
-
 const mostReadings = 32
 
 /** Every way to read a command whose words stand for one of several texts. */
@@ -224,3 +179,6 @@ const leadingOut = (args: readonly Word[]) =>
   args
     .filter((word) => word.values?.some((value) => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(value)))
     .map((word) => ({ word, how: 'write' as const }))
+
+/** A program of the system that is named by its whole path. */
+const standardBin = /^\/(?:usr\/)?s?bin\/[^/]+$/

@@ -19,8 +19,8 @@ import { variableValue, same, union } from './script-state.ts'
 export type ShellWorld = ProjectBounds & { cwd: string }
 
 /**
- * Judges every part of a command before it runs. `reads` is certain: every word is understood by a table, and the whole
- * script is of a kind that bash and dash read alike. The other classes say what is likely, as words for a question.
+ * Judges every part of a command before it runs, as far as that can be told: as words for a question, for rules that deny or ask,
+ * and to ask more. No judgement lets a command pass: a wall, a rule or a person does.
  */
 export async function judge(command: string, world: ShellWorld): Promise<Judgement> {
   const real = (path: string) => realpath(path).catch(() => path)
@@ -92,16 +92,16 @@ class ScriptWalk {
     }
   }
 
-  async #script(script: Script, state: State, depth: number, fed = false): Promise<After> {
+  async #script(script: Script, state: State, depth: number): Promise<After> {
     let now: After = { well: state, any: state }
-    for (const one of script) now = await this.#andOr(one, now.any, depth, fed)
+    for (const one of script) now = await this.#andOr(one, now.any, depth)
     return now
   }
 
-  async #andOr({ first, rest, background }: AndOr, state: State, depth: number, fed: boolean): Promise<After> {
-    let now = await this.#pipeline(first, state, depth, fed)
+  async #andOr({ first, rest, background }: AndOr, state: State, depth: number): Promise<After> {
+    let now = await this.#pipeline(first, state, depth)
     for (const { sign, pipeline } of rest) {
-      const next = await this.#pipeline(pipeline, sign === '&&' ? now.well : now.any, depth, fed)
+      const next = await this.#pipeline(pipeline, sign === '&&' ? now.well : now.any, depth)
       now =
         sign === '&&'
           ? { well: next.well, any: union(now.any, next.any) }
@@ -111,42 +111,40 @@ class ScriptWalk {
     return background ? { well: state, any: state } : now
   }
 
-  async #pipeline({ commands, negated }: Pipeline, state: State, depth: number, fed: boolean): Promise<After> {
+  async #pipeline({ commands, negated }: Pipeline, state: State, depth: number): Promise<After> {
     if (commands.length === 1) {
-      const after = await this.#command(commands[0]!, state, depth, fed)
+      const after = await this.#command(commands[0]!, state, depth)
       return negated ? { well: after.any, any: after.any } : after
     }
     // Each command of a pipe runs in a shell of its own.
     await this.overlapping(async () => {
-      for (const [i, command] of commands.entries()) await this.#command(command, state, depth, fed || i > 0)
+      for (const command of commands) await this.#command(command, state, depth)
       return true
     })
     return { well: state, any: state }
   }
 
-  async #command(command: Command, state: State, depth: number, fed: boolean): Promise<After> {
-    // A search looks through the folder where its input is a device, so only a pipe counts.
-    const own = fed && !command.redirections.some(({ sign }) => sign.startsWith('<'))
+  async #command(command: Command, state: State, depth: number): Promise<After> {
     for (const redirection of command.redirections)
       await this.parts.at(depth, spanOf(redirection), () => this.#redirection(redirection, state, depth))
     // The files of a group are opened before it runs, those of a simple command after its patterns became names.
     if (command.type !== 'simple') this.#note()
-    const after = await this.#body(command, state, depth, own)
+    const after = await this.#body(command, state, depth)
     this.#note()
     return after
   }
 
-  async #body(command: Command, state: State, depth: number, own: boolean): Promise<After> {
+  async #body(command: Command, state: State, depth: number): Promise<After> {
     switch (command.type) {
       case 'simple':
-        return this.parts.at(depth, spanOf(command), () => this.#simple(command, state, depth, own))
+        return this.parts.at(depth, spanOf(command), () => this.#simple(command, state, depth))
       case 'group': {
-        const after = await this.#script(command.body, state, depth, own)
+        const after = await this.#script(command.body, state, depth)
         return command.subshell ? { well: state, any: state } : after
       }
       case 'if': {
         let any = state
-        for (const branch of command.branches) any = union(any, (await this.#script(branch, any, depth, own)).any)
+        for (const branch of command.branches) any = union(any, (await this.#script(branch, any, depth)).any)
         return { well: any, any }
       }
       case 'for': {
@@ -157,7 +155,7 @@ class ScriptWalk {
         const inside = { ...state, variables }
         let any: State = inside
         await this.overlapping(async () => {
-          any = (await this.#script(command.body, inside, depth, own)).any
+          any = (await this.#script(command.body, inside, depth)).any
           return true
         })
         // A later round would begin where the first one ended.
@@ -194,7 +192,7 @@ class ScriptWalk {
     return words.map((word) => wordOf(word, { ...this.#bounds, ...state, changed: this.#changed }))
   }
 
-  async #simple(command: Command & { type: 'simple' }, state: State, depth: number, fed: boolean): Promise<After> {
+  async #simple(command: Command & { type: 'simple' }, state: State, depth: number): Promise<After> {
     const words = await this.#words(command.words, state, depth)
     const values = await this.#words(
       command.sets.map(({ value }) => value),
@@ -222,8 +220,7 @@ class ScriptWalk {
       readings.push(await this.#words(expanded, state, depth))
     }
     this.#note()
-    for (const one of readings)
-      await this.#commands.run({ text: command.text, words: one, cwds: state.cwds }, depth, fed)
+    for (const one of readings) await this.#commands.run({ text: command.text, words: one, cwds: state.cwds }, depth)
     return this.#moved(words, state)
   }
 

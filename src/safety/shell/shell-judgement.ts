@@ -46,7 +46,7 @@ export type Part = {
 export type Span = { from: number; to: number }
 
 /** Whether a rule about a package script also covers this part of it: one that stays in the project. */
-export const isCarried = ({ class: kind }: Part): boolean =>
+export const isCarried = ({ class: kind }: Finding): boolean =>
   kind === 'reads' || kind === 'edits' || kind === 'runs' || kind === 'removes' || kind === 'unknown'
 
 export type Judgement = { command: string; parts: Part[]; worst: Part }
@@ -89,7 +89,7 @@ export type Inner =
   | { npm: string; folder?: Word }
 
 /** Reads the arguments of a program. */
-export type Known = (args: readonly Word[], call: { name: string; fed: boolean }) => Reading
+export type Known = (args: readonly Word[], call: { name: string }) => Reading
 
 export const reads = (why = 'it only reads'): Reading => ({ class: 'reads', why })
 

@@ -1,8 +1,8 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Touch, Touched } from './shell-judgement.ts'
 import type { Word } from './simple-command.ts'
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
-import { dirname, isAbsolute, join } from 'node:path'
+import { lstatSync, readlinkSync } from 'node:fs'
+import { dirname, isAbsolute } from 'node:path'
 import { namesIn } from '../../base/files.ts'
 import { locatePath, rootsOf } from '../path-location.ts'
 import { isWithin } from '../../base/real-path.ts'
@@ -11,15 +11,12 @@ import { worse } from './shell-judgement.ts'
 
 type TouchWorld = ProjectBounds & { cwds: readonly string[] | undefined }
 
-/** `look` shows no more than names, sizes and dates. */
-type Handling = Touch | 'look'
-
 type TouchFinding = { finding: Finding; paths: Touched[] }
 
 const nothing: Finding = { class: 'reads', why: '' }
 
 /** Judges that a command touches the file that a word names, in every folder it may run in. */
-export async function touching(word: Word, how: Handling, world: TouchWorld): Promise<TouchFinding> {
+export async function touching(word: Word, how: Touch, world: TouchWorld): Promise<TouchFinding> {
   if (!word.values)
     return { finding: { class: 'dynamic', why: `the value of ${word.text} is known only when it runs` }, paths: [] }
   let finding = nothing
@@ -48,15 +45,15 @@ function within(folder: string, value: string): string {
   return folder === '/' ? `/${below}` : `${folder}/${below}`
 }
 
-async function touched(path: string, how: Handling, bounds: ProjectBounds): Promise<TouchFinding> {
+async function touched(path: string, how: Touch, bounds: ProjectBounds): Promise<TouchFinding> {
   const target = devices.test(path) ? path : targetOf(path)
   if (target === undefined)
     return {
       finding: { class: 'outside', why: `termaite does not know where ${path} leads` },
-      paths: [{ path, real: path, how: touchOf(how) }],
+      paths: [{ path, real: path, how }],
     }
   const spot = await locatePath(target, bounds)
-  const paths: Touched[] = [{ path, real: spot.real, how: touchOf(how) }]
+  const paths: Touched[] = [{ path, real: spot.real, how }]
   const finding = (kind: Finding['class'], why: string) => ({ finding: { class: kind, why }, paths })
   if (spot.device && how === 'run') return finding('dynamic', 'it runs the commands in its input')
   // Control sequences in the text could steer the terminal.
@@ -68,18 +65,15 @@ async function touched(path: string, how: Handling, bounds: ProjectBounds): Prom
     return finding('destructive', `it removes ${path}, and the project with it`)
   if (removes && spot.vital) return finding('destructive', `it removes ${path}, which git or termaite needs`)
   if (removes && !spot.inside) return finding('destructive', `it removes ${path}, outside the project`)
-  const readable = spot.readable && (how === 'read' || how === 'look')
-  if (how === 'look' && readable) return finding('reads', `it looks at ${path}`)
+  const readable = spot.readable && how === 'read'
   if (spot.secret || isSecretName(path)) return finding('secrets', `${path} may hold secrets`)
   if (!spot.inside && !readable) return finding('outside', `${path} is outside the project`)
   if (spot.guarded && (removes || how === 'write'))
     return finding('system', `a change of ${path} could make programs run`)
-  const kinds = { read: 'reads', look: 'reads', write: 'edits', remove: 'removes', run: 'runs' } as const
-  const words = { read: 'looks at', look: 'looks at', write: 'changes', remove: 'removes', run: 'runs' } as const
+  const kinds = { read: 'reads', write: 'edits', remove: 'removes', run: 'runs' } as const
+  const words = { read: 'looks at', write: 'changes', remove: 'removes', run: 'runs' } as const
   return finding(kinds[how], `it ${words[how]} ${path}`)
 }
-
-const touchOf = (how: Handling): Touch => (how === 'look' ? 'read' : how)
 
 const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty)$/
 
@@ -125,14 +119,14 @@ export function targetOf(path: string): string | undefined {
 }
 
 /** Judges everything that a pattern meets now. */
-async function matching(value: string, folder: string, how: Handling, bounds: ProjectBounds): Promise<TouchFinding> {
+async function matching(value: string, folder: string, how: Touch, bounds: ProjectBounds): Promise<TouchFinding> {
   const names = matchesOf(value, folder)
   if (names === undefined)
     return { finding: { class: 'dynamic', why: `termaite does not know which files ${value} matches` }, paths: [] }
   const parts = value.split('/')
   const first = parts.findIndex((part) => /[*?[]/.test(part))
   const base = within(folder, parts.slice(0, first).join('/') || (isAbsolute(value) ? '/' : '.'))
-  let { finding } = await touched(base, how === 'remove' ? 'look' : how, bounds)
+  let { finding } = await touched(base, how === 'remove' ? 'read' : how, bounds)
   const paths: Touched[] = []
   for (const name of names.length === 0 ? [value] : names) {
     const one = await touched(within(folder, name), how, bounds)
@@ -259,61 +253,3 @@ function meets(signs: readonly Sign[], name: string, how: 'surely' | 'maybe'): b
 
 /** Whether a name holds bytes that are no text, so that the file cannot be opened by the name that was read. */
 const isGarbled = (name: string) => name.includes('\uFFFD')
-
-const mostEntries = 20_000
-
-/** Judges that a command reads every file below a folder. Packages and git's own objects are not looked through. */
-export async function readingTree(word: Word, world: TouchWorld): Promise<TouchFinding> {
-  const { finding, paths } = await touching(word, 'read', world)
-  if (finding.class !== 'reads') return { finding, paths }
-  let count = 0
-  const folders = paths.map(({ real }) => real)
-  for (const folder of folders) {
-    for (const entry of entriesIn(folder)) {
-      if (++count > mostEntries)
-        return {
-          finding: { class: 'unknown', why: `${word.text} holds too many files to know that none holds secrets` },
-          paths,
-        }
-      if (isGarbled(entry.name))
-        return {
-          finding: { class: 'unknown', why: `a name in ${folder} is no text, so termaite cannot look there` },
-          paths,
-        }
-      const path = join(folder, entry.name)
-      if (entry.isDirectory() && entry.name !== 'node_modules' && entry.name !== '.git') folders.push(path)
-      else if (entry.isFile() && isSecretName(path))
-        return { finding: { class: 'secrets', why: `it reads ${path} too, which may hold secrets` }, paths }
-    }
-  }
-  return { finding, paths }
-}
-
-/** A path and everything below it; links are not followed. Undefined if it is too much, or cannot be named. */
-export function pathsBelow(path: string): string[] | undefined {
-  const found = [path]
-  for (const one of found)
-    for (const { name } of entriesIn(one)) {
-      if (isGarbled(name) || found.length > mostEntries) return undefined
-      found.push(`${one}/${name}`)
-    }
-  return found
-}
-
-/** Whether a name may meet a pattern of some program; one with brackets or backslashes may meet any name. */
-export function mayMeet(pattern: string, name: string): boolean {
-  if (/[[\\]/.test(pattern)) return true
-  return meets(
-    [...pattern].map((sign) => (/[*?]/.test(sign) ? '*' : exactly(sign))),
-    name,
-    'surely',
-  )
-}
-
-function entriesIn(folder: string) {
-  try {
-    return kindAt(folder) === 'folder' ? readdirSync(folder, { withFileTypes: true }) : []
-  } catch {
-    return []
-  }
-}

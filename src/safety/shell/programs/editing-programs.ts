@@ -1,11 +1,13 @@
 import type { Known } from '../shell-judgement.ts'
 import { is, unclear } from '../shell-judgement.ts'
 import { hasFlag, known, optionsOf } from '../command-options.ts'
-import { isPrintingScript } from '../reading/sed.ts'
 import { wordText } from '../simple-command.ts'
 
 const writes = known({ class: 'edits', touch: 'write' })
 const removes = known({ class: 'removes', touch: 'remove' })
+
+/** A script of sed that may write a file (`w`) or run a command (`e`): those letters stand at an end, or behind an address or a substitution. */
+const actingScript = /(?:^|[;{}\n/|#,@!$\d])\s*[gpIiMm\d]*[weWrR](?:\s|$|;|\d)|^\s*[weWrR]/
 
 const sed: Known = (args) => {
   const options = optionsOf(args, ['-e', '--expression', '-f', '--file', '-l'])
@@ -14,7 +16,7 @@ const sed: Known = (args) => {
   const own = scripts.length > 0 ? scripts : options.operands.slice(0, 1)
   if (hasFlag(options.flags, '--file') || options.values.some(({ flag }) => flag === '-f'))
     return is('dynamic', 'its script is in a file and could run commands')
-  if (!own.every((word) => word.values?.every((value) => isPrintingScript(value))))
+  if (!own.every((word) => word.values?.every((value) => !actingScript.test(value))))
     return is('dynamic', 'its script may write files or run commands')
   const inPlace = options.flags.some((flag) => /^-[nErszu]*i|^--in-place/.test(flag))
   const files = options.operands.slice(scripts.length > 0 ? 0 : 1)
@@ -93,7 +95,7 @@ export const editors: Readonly<Record<string, Known>> = {
   }),
   mktemp: (args) =>
     args.some((word) => !wordText(word).startsWith('-'))
-      ? writes(args, { name: 'mktemp', fed: false })
+      ? writes(args, { name: 'mktemp' })
       : is('outside', 'it writes into the temporary folder'),
   zip: known({
     class: 'edits',

@@ -1,7 +1,7 @@
 import type { Known, Reading } from '../shell-judgement.ts'
 import type { Word } from '../simple-command.ts'
 import { is, reads, unclear } from '../shell-judgement.ts'
-import { only, wordText } from '../simple-command.ts'
+import { literal, only, wordText } from '../simple-command.ts'
 import { hasFlag, optionsOf } from '../command-options.ts'
 
 const looking = new Set(
@@ -89,7 +89,9 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
     if (sub === 'grep' && has('-O')) return is('dynamic', 'it runs a program')
     // Only a word that leads out of the repository is certainly a path; a revision may look like one.
     const out = options.operands.filter((word) => word.values?.some((value) => /^(?:\/|\.\.\/|~)/.test(value)))
-    return { ...reads(), paths: out.map((word) => ({ word, how: 'read' })) }
+    // The file of `HEAD:file` and of `-L1,9:file`.
+    const named = args.flatMap((word) => /:([^:]+)$/.exec(wordText(word))?.[1] ?? [])
+    return { ...reads(), paths: [...out, ...named.map(literal)].map((word) => ({ word, how: 'read' })) }
   }
   switch (sub) {
     case 'commit':

@@ -101,26 +101,23 @@ export const programs: Readonly<Record<string, Known>> = {
   readonly: declares,
   printenv: () => is('secrets', 'it shows variables that may hold keys'),
   set: (args) =>
-    args.length === 0 ? is('secrets', 'it shows every variable, including keys') : is('runs', 'it changes the shell'),
+    args.length === 0
+      ? is('secrets', 'it shows every variable, including keys')
+      : args.every((word) => /^(?:[-+][a-z]+|pipefail)$/.test(wordText(word)))
+        ? reads('it sets how the shell treats errors')
+        : is('runs', 'it changes the shell'),
   ...Object.fromEntries(
-    ['let', 'read', 'mapfile', 'readarray', 'getopts', 'printf', 'test', '[', 'unset', 'shopt'].map((name) => [
-      name,
-      evaluates,
-    ]),
+    ['let', 'read', 'mapfile', 'readarray', 'getopts', 'unset', 'shopt'].map((name) => [name, evaluates]),
   ),
   ...Object.fromEntries(
-    ['less', 'more', 'bat', 'man', 'awk', 'gawk', 'mawk', 'nawk'].map((name) => [
-      name,
-      () => is('dynamic', 'it may run commands'),
-    ]),
+    ['less', 'more', 'bat', 'man'].map((name) => [name, () => is('dynamic', 'it may run commands')]),
   ),
   sort: known({
-    class: 'edits',
+    class: 'reads',
     touch: 'read',
     takes: ['-k', '-t', '-S', '--key', '--field-separator'],
     writes: ['-o', '--output'],
     unless: { '--compress-program': is('dynamic', '--compress-program runs a program') },
   }),
-  rg: () => is('dynamic', 'it may run a program on every file'),
   osascript: () => is('system', 'it controls other programs'),
 }

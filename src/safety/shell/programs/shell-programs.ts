@@ -1,12 +1,13 @@
 import type { Known } from '../shell-judgement.ts'
 import { editors } from './editing-programs.ts'
 import { git } from './git-program.ts'
+import { lookers } from './looking-programs.ts'
 import { packages } from './package-programs.ts'
 import { programs } from './other-programs.ts'
 import { reaching } from './network-programs.ts'
 import { wrappers } from './wrapper-programs.ts'
 
-/** The likely effects of programs, by name; none of these says that a command only reads. Of two entries for one name, the stricter one comes last and wins. */
+/** The likely effects of programs, by name. Of two entries for one name, the stricter one comes last and wins. */
 export const allKnown: ReadonlyMap<string, Known> = new Map(
-  Object.entries({ ...editors, ...programs, ...packages, git, ...reaching, ...wrappers }),
+  Object.entries({ ...lookers, ...editors, ...programs, ...packages, git, ...reaching, ...wrappers }),
 )

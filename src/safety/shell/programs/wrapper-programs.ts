@@ -55,7 +55,7 @@ function withInner(own: Reading, words: readonly Word[], more: readonly Word[] =
 /** A word that stands for names of files in the project. */
 const piped = literal('./piped')
 
-const xargs: Known = (args, { fed }) => {
+const xargs: Known = (args) => {
   const takes = [
     '-I',
     '-n',
@@ -73,7 +73,7 @@ const xargs: Known = (args, { fed }) => {
   const at = commandAt(args, takes)
   if (at === undefined) return unclear(args.find((word) => only(word) === undefined) ?? literal('xargs'))
   if (at >= args.length) return reads('it prints its input')
-  const more: Word = fed ? piped : { text: 'the input of xargs' }
+  const more: Word = { text: 'the input of xargs' }
   const mark = replaced(args.slice(0, at))
   const words = args.slice(at)
   if (mark === undefined) return withInner(is('runs', 'it runs another command'), words, [more])
@@ -103,7 +103,8 @@ function commandAt(args: readonly Word[], takes: readonly string[]): number | un
 }
 
 const find: Known = (args) => {
-  const unknown = args.find((word) => !word.values)
+  // A pattern may become a word that makes find run a command.
+  const unknown = args.find((word) => !word.values || word.glob)
   if (unknown) return unclear(unknown)
   const texts = args.map((word) => wordText(word))
   const start = texts.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$|^-[DO]/.test(text))
@@ -126,11 +127,13 @@ const find: Known = (args) => {
       onFound: true,
     })
     i = end < 0 ? texts.length : end
-    if (found.class === 'reads') found = is('runs', 'it runs a command on what it finds')
   }
+  // Rules about files see the names that are looked for.
+  const named = texts.flatMap((text, i) => (/^-i?name$/.test(texts[i - 1] ?? '') ? [text] : []))
   if (found.class === 'removes')
     for (const place of places)
-      paths.push({ word: { ...place, values: place.values!.map((value) => `${value}/piped`) }, how: 'remove' })
+      for (const name of ['piped', ...named])
+        paths.push({ word: { ...place, values: place.values!.map((value) => `${value}/${name}`) }, how: 'remove' })
   return { ...found, paths, inner }
 }
 
@@ -162,7 +165,7 @@ const shell: Known = (args) => {
     if (/^[-+]O$/.test(word) || /^[-+]\w*o$/.test(word)) i++
     else if (/^[-+]\w+$/.test(word)) script ||= /^-\w*c/.test(word)
     else if (word.startsWith('--')) continue
-    else if (script) return { ...is('runs', 'it runs a script'), inner: [{ script: word }] }
+    else if (script) return { ...reads('it runs a script'), inner: [{ script: word }] }
     else return { ...is('runs', 'it runs a script of the project'), paths: [{ word: args[i]!, how: 'run' }] }
   }
   return is('dynamic', 'it runs the commands in its input')
@@ -182,7 +185,7 @@ const watch: Known = (args) => {
   const at = commandAt(args, ['-n', '--interval', '-q', '--equexit'])
   return at === undefined
     ? unclear(args.find((word) => only(word) === undefined)!)
-    : joinedScript(args.slice(at), { name: 'watch', fed: false })
+    : joinedScript(args.slice(at), { name: 'watch' })
 }
 
 const source: Known = (args) =>
@@ -193,7 +196,7 @@ const source: Known = (args) =>
 const trap: Known = (args) => {
   const text = args.find((word) => !wordText(word).startsWith('-'))
   if (!text || args.length < 2) return reads()
-  return only(text) === '' ? reads() : joinedScript([text], { name: 'trap', fed: false })
+  return only(text) === '' ? reads() : joinedScript([text], { name: 'trap' })
 }
 
 const secretEnvironment = is('secrets', 'it shows the whole environment, including keys')
@@ -214,13 +217,13 @@ export const wrappers: Readonly<Record<string, Known>> = {
   nohup: wrapper({}),
   setsid: wrapper({}),
   stdbuf: wrapper({ takes: ['-i', '-o', '-e'] }),
-  ionice: wrapper({ takes: ['-c', '-n', '-p'] }),
-  nice: wrapper({ takes: ['-n', '--adjustment'] }),
+  ionice: wrapper({ class: 'reads', takes: ['-c', '-n', '-p'] }),
+  nice: wrapper({ class: 'reads', takes: ['-n', '--adjustment'] }),
   chrt: wrapper({ operands: 1 }),
   taskset: wrapper({ operands: 1 }),
-  time: wrapper({ takes: ['-f', '-o', '--format', '--output'], refuses: /^(?:-o|--output)/ }),
-  timeout: wrapper({ takes: ['-s', '-k', '--signal', '--kill-after'], operands: 1 }),
-  gtimeout: wrapper({ takes: ['-s', '-k'], operands: 1 }),
+  time: wrapper({ class: 'reads', takes: ['-f', '-o', '--format', '--output'], refuses: /^(?:-o|--output)/ }),
+  timeout: wrapper({ class: 'reads', takes: ['-s', '-k', '--signal', '--kill-after'], operands: 1 }),
+  gtimeout: wrapper({ class: 'reads', takes: ['-s', '-k'], operands: 1 }),
   command: (args, call) => (/^-p?[vV]/.test(only(args[0]) ?? '') ? reads() : wrapper({})(args, call)),
   builtin: wrapper({}),
   exec: wrapper({ takes: ['-a'] }),
