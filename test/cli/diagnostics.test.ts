@@ -32,7 +32,8 @@ class Editing {
   constructor(t: TestContext, settings: object = { diagnostics: { seconds: 60 } }) {
     this.machine = new Machine(t)
     this.bin = join(this.machine.folder, 'bin')
-    this.#settings = settings
+    // The program of the scripted server lies among these tests.
+    this.#settings = { sandbox: { show: [dirname(import.meta.dirname)] }, ...settings }
     mkdirSync(this.bin)
   }
 

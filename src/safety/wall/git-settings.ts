@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 import { gitFolders } from '../../base/git.ts'
 import { randomName } from '../../base/id.ts'
+import { withoutProject } from '../../base/program-path.ts'
 import { runGit } from '../../base/run-git.ts'
 import { isPlainSetting } from './git-programs.ts'
 
@@ -30,7 +31,8 @@ export async function plainGitSettings({ root, env, own }: Asked): Promise<strin
   const key = JSON.stringify([root, home, xdg, own])
   const last = remembered.get(key)
   if (last?.mark === mark && (last.file === undefined || existsSync(last.file))) return last.file
-  const settings = await personSettings(root, env)
+  // The project never has the git that is asked.
+  const settings = await personSettings(root, withoutProject(env, root))
   const file = settings && written(settings, { home, xdg, own })
   remembered.set(key, { mark, file })
   return file

@@ -16,7 +16,7 @@ export type Mount = {
 
 /**
  * Orders mounts so that each one comes after the folder around it. Of several mounts at one path, the last one counts. Nothing
- * is hidden where nothing is shown, and no link is made where the host's own is seen. `bare`: whether nothing of the host is
+ * is hidden where nothing is shown, nothing is shown twice, and no link is made where the host's own is seen. `bare`: whether nothing of the host is
  * seen outside all mounts.
  */
 export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): Mount[] {
@@ -27,9 +27,14 @@ export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): 
     const mount = around(path, byPath)
     return mount ? isShown(mount) : !bare
   }
+  const isReadAlready = (path: string) => {
+    const mount = around(path, byPath)
+    return mount?.as === 'read' && isShown(mount) && mount.from === undefined
+  }
   return sorted.filter((mount) => {
     if (mount.as === 'empty' || mount.as === 'blank') return isSeen(mount.path)
-    return mount.as === 'link' || mount.as === 'folder' ? !isSeen(mount.path) : true
+    if (mount.as === 'link' || mount.as === 'folder') return !isSeen(mount.path)
+    return mount.as !== 'read' || mount.from !== undefined || !isReadAlready(mount.path)
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Mount } from './mounts.ts'
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { ownPlaces } from '../../base/own-program.ts'
 import { isProgram } from '../../base/program-path.ts'
@@ -37,7 +37,7 @@ const places = [
     '/var/lib/apk',
     '/var/lib/alternatives',
   ],
-  ...['/var/lib/texmf', '/var/lib/ghc', '/var/cache/fontconfig', '/var/cache/man'],
+  ...['/var/lib/texmf', '/var/lib/ghc', '/var/cache/fontconfig'],
 ]
 
 /** Links of the system that lead to other mounts or into nothing. */
@@ -59,6 +59,9 @@ export function shownAt(path: string): Mount[] {
 
 const mostLinks = 40
 
+/** Folders that every command has of its own. */
+const ofCommand = ['/proc', '/dev']
+
 /** The links on the way to a path, so that the path leads to the same place behind the wall. */
 export function linksTo(path: string): Mount[] {
   const found: Mount[] = []
@@ -67,8 +70,7 @@ export function linksTo(path: string): Mount[] {
   while (parts.length > 0 && found.length < mostLinks) {
     const next = join(at, parts.shift()!)
     const there = look(next)
-    // /proc and /dev are the command's own.
-    if (there === undefined || next === '/proc' || next === '/dev') break
+    if (there === undefined || ofCommand.includes(next)) break
     if (!there.isSymbolicLink()) {
       at = next
       continue
@@ -144,9 +146,18 @@ function look(path: string) {
   }
 }
 
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 let closed: string[] | undefined
 
-/** Files and folders in `/etc` that are not for everybody: where termaite runs as root, a command could read them behind the wall. */
+/** Files and folders in `/etc` that are not for everybody, but for this user: above all those of root, where termaite runs as root. */
 export function closedPlaces(): string[] {
   closed ??= closedIn('/etc')
   return closed
@@ -156,8 +167,8 @@ function closedIn(folder: string): string[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isSymbolicLink()) return []
-    const mode = look(path)?.mode ?? 0
-    if (entry.isDirectory()) return (mode & 0o001) === 0 ? [path] : closedIn(path)
-    return (mode & 0o004) === 0 ? [path] : []
+    const { mode = 0, size = 0 } = look(path) ?? {}
+    if (entry.isDirectory() && (mode & 0o001) !== 0) return closedIn(path)
+    return (mode & 0o004) === 0 && size > 0 && isReadable(path) ? [path] : []
   })
 }

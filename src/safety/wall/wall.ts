@@ -110,12 +110,12 @@ export function wallOf(host: WallHost): Wall {
       // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows something
       // else comes after them, because it hides what lies there anyway.
       ...binds(true),
-      ...(await hiddenPlaces({
+      ...hiddenPlaces({
         home: limits.home,
         own,
         further: [...logins, ...tools.hidden, ...(bare ? closedPlaces() : []), ...(limits.hidden ?? [])],
         env,
-      })),
+      }),
       ...binds(false),
       ...(limits.readable ?? []).flatMap(shownAt),
       ...roots.map((path): Mount => ({ path, as: limits.project })),
