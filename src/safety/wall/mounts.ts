@@ -28,7 +28,7 @@ export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): 
     return mount ? isShown(mount) : !bare
   }
   const isReadAlready = (path: string) => {
-    const mount = around(path, byPath)
+    const mount = path === '/' ? undefined : around(path, byPath)
     return mount?.as === 'read' && isShown(mount) && mount.from === undefined
   }
   return sorted.filter((mount) => {
