@@ -1,23 +1,16 @@
 import type { Argv, WallHost, WallLimits, WallPlan } from './limits.ts'
-import type { Mount, WallPart } from './mounts.ts'
 import { readFileSync } from 'node:fs'
-import { realpath } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
-import { isWithin } from '../../base/real-path.ts'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 import { randomName } from '../../base/id.ts'
 import { failedTrial, notInstalled, programOutside } from './availability.ts'
 import { bubblewrap } from './bubblewrap.ts'
-import { gitFolder } from './git-folder.ts'
-import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
-import { isSeenIn, isThereIn, layered } from './mounts.ts'
-import { settingsOf } from './project-settings.ts'
+import { isThereIn, layered } from './mounts.ts'
 import { seatbelt } from './seatbelt.ts'
-import { settingsNames } from './settings-names.ts'
 import { systemCallFilter } from './system-call-filter.ts'
-import { closedPlaces, linksTo, programPlaces, shownAt, systemPlaces } from './system-places.ts'
-import { toolchainsOf } from './toolchains.ts'
+import { systemPlaces } from './system-places.ts'
+import { isRoot, ownHome, planOf } from './wall-plan.ts'
 
 export type { Argv, TurnScratch, WallBind, WallHost, WallLimits } from './limits.ts'
 
@@ -35,8 +28,7 @@ export type Wall = {
 }
 
 export function wallOf(host: WallHost): Wall {
-  const { platform, env, logins = [] } = host
-  const asRoot = process.getuid?.() === 0
+  const { platform, env } = host
   let trial: Promise<string | undefined> | undefined
   const none = () => (trial ??= tried())
   return { none, wrap }
@@ -46,8 +38,8 @@ export function wallOf(host: WallHost): Wall {
     if (why !== undefined) return { none: why }
     try {
       // Our home is made before the mounts are chosen, because a folder that does not exist yet would not be hidden.
-      const filter = platform === 'linux' ? filterFile(limits, ownHome(limits)) : undefined
-      const { plan, parts } = await planned(limits)
+      const filter = platform === 'linux' ? filterFile(limits, ownHome(limits, env)) : undefined
+      const { plan, parts } = await planOf(limits, host)
       const settle = async () => (await Promise.all(parts.map(async (part) => (await part.settle?.()) ?? []))).flat()
       if (filter === undefined) return { argv: seatbelt(command, plan), settle, sees: () => true }
       const writable = plan.mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => from)
@@ -63,92 +55,17 @@ export function wallOf(host: WallHost): Wall {
     }
   }
 
-  async function planned(limits: WallLimits): Promise<{ plan: WallPlan; parts: Pick<WallPart, 'settle'>[] }> {
-    const real = (path: string) => realpath(path).catch(() => path)
-    const all = (paths: readonly string[] = []) => Promise.all(paths.map(real))
-    const { scratch, network, sockets, terminal = false, nested = false } = limits
-    const roots = await all([limits.root, ...(limits.added ?? [])])
-    const writable = await all(limits.writable)
-    // A worker with a scope writes to parts of a project that is otherwise only read.
-    const isWritten = (root: string) =>
-      limits.project === 'write' || writable.some((path) => isWithin(root, path) || isWithin(path, root))
-    const gits = await Promise.all(
-      roots.map((root) => gitFolder({ root, project: isWritten(root) ? 'write' : 'read', git: limits.git, env })),
-    )
-    const own = ownHome(limits)
-    const home = await real(limits.home)
-    const settings =
-      platform === 'linux'
-        ? roots.filter(isWritten).map((root) => settingsOf(root, { home, quarantine: join(own, 'quarantine') }).part())
-        : []
-    const binds = (shown: boolean) =>
-      (limits.binds ?? [])
-        .filter(({ from, to }) => (from === to) === shown)
-        .map(({ from, to, write }): Mount => ({ path: to, from, as: write ? 'write' : 'read', private: to === home }))
-    const tools = toolchainsOf(limits.home, env)
-    const bare = platform === 'linux'
-    const mounts: Mount[] = [
-      ...(bare
-        ? await systemView(limits, [...roots, ...writable])
-        : limits.whole
-          ? []
-          : [empty('/Users'), empty(home)]),
-      ...tools.shown.flatMap(shownAt),
-      ...settings.flatMap((part) => part.mounts),
-      // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows something
-      // else comes after them, because it hides what lies there anyway.
-      ...binds(true),
-      ...hiddenPlaces({
-        home: limits.home,
-        own,
-        further: [...logins, ...tools.hidden, ...(bare ? closedPlaces() : []), ...(limits.hidden ?? [])],
-        env,
-      }),
-      ...binds(false),
-      ...(limits.readable ?? []).flatMap(shownAt),
-      ...roots.map((path): Mount => ({ path, as: limits.project })),
-      ...writable.map((path): Mount => ({ path, as: 'write' })),
-      ...gits.flatMap(({ mounts }) => mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
-    ]
-    const seen = layered(mounts, { bare })
-    const plan = {
-      roots,
-      mounts: seen,
-      covered: sockets && bare ? await hostSockets((path) => isSeenIn(seen, path)) : [],
-      settings: roots.some(isWritten) ? settingsNames : [],
-      network,
-      sockets,
-      terminal,
-      nested,
-      asRoot,
-      scratch,
-    }
-    return { plan, parts: [...gits, ...settings] }
-  }
-
-  /** The system, a temporary folder and the person's programs, on a root where nothing else is. */
-  async function systemView(limits: WallLimits, writable: readonly string[]): Promise<Mount[]> {
-    const { root, added = [], home, scratch, whole } = limits
-    return [
-      ...(whole ? [{ path: '/', as: 'read' } as const, empty('/run')] : []),
-      ...systemPlaces(),
-      scratch
-        ? { path: temporary, as: 'write', from: scratch.folder, private: true }
-        : { path: temporary, as: 'temporary' },
-      ...[root, ...added, home, ownHome({ home })].flatMap(linksTo),
-      { path: await realpath(home).catch(() => home), as: 'folder' },
-      ...programPlaces(env.PATH ?? '', home, writable),
-    ]
-  }
-
-  /** Termaite's own home, as `homeOf` finds it. */
-  function ownHome({ home }: Pick<WallLimits, 'home'>): string {
-    return env.TERMAITE_HOME ? resolve(env.TERMAITE_HOME) : join(home, '.termaite')
-  }
-
   async function tried(): Promise<string | undefined> {
     if (platform !== 'linux' && platform !== 'darwin') return `termaite has no sandbox for ${platform}`
-    const widest = { settings: [], covered: [], network: false, sockets: false, terminal: false, nested: false, asRoot }
+    const widest = {
+      settings: [],
+      covered: [],
+      network: false,
+      sockets: false,
+      terminal: false,
+      nested: false,
+      asRoot: isRoot(),
+    }
     const plan: WallPlan = {
       roots: [],
       mounts: platform === 'linux' ? layered(systemPlaces(), { bare: true }) : [],
@@ -162,8 +79,6 @@ export function wallOf(host: WallHost): Wall {
     return failedTrial(bubblewrap(['true'], plan, { bwrap }), host, filter)
   }
 }
-
-const empty = (path: string): Mount => ({ path, as: 'empty' })
 
 /** The file with the filter of system calls, in termaite's own home, which is hidden behind the wall. */
 function filterFile({ sockets, nested = false }: WallLimits, own: string): string {
