@@ -21,6 +21,7 @@ import { bubblewrap } from '../../src/safety/wall/bubblewrap.ts'
 import { layered } from '../../src/safety/wall/mounts.ts'
 import { seatbelt } from '../../src/safety/wall/seatbelt.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
+import { planOf } from '../../src/safety/wall/wall-plan.ts'
 import { noSandbox as skip } from './no-sandbox.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -164,6 +165,33 @@ test('seatbelt: the last rule that fits counts, and quotes in names stay names',
     '(allow network-outbound (remote ip "localhost:*"))',
     '(allow system-socket (require-all (socket-domain AF_SYSTEM) (socket-protocol 2)))',
   ])
+})
+
+test('seatbelt: a home is denied but for toolchains without their logins, the folders of the PATH and what is shown', async (t) => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-mac-')))
+  t.after(() => rmSync(base, { recursive: true }))
+  const [root, home] = [join(base, 'home/src/project'), join(base, 'home')]
+  const own = join(home, '.termaite/projects/p/home')
+  const folders = [
+    '.ssh',
+    '.cargo/bin',
+    '.pyenv/versions/3',
+    '.nvm/versions/node/v1/etc',
+    '.local/bin',
+    'notes',
+    'Library/Android/sdk',
+  ]
+  for (const folder of [root, own, ...folders.map((name) => join(home, name))]) mkdirSync(folder, { recursive: true })
+  for (const name of ['.nvm/versions/node/v1/etc/npmrc', '.cargo/credentials.toml'])
+    writeFileSync(join(home, name), 'secret')
+  const env = { PATH: `${join(home, '.local/bin')}:/usr/bin` }
+  const limits = { root, home, network: false, ...open, writable: [own], readable: [join(home, 'notes')] }
+  const { plan: planned } = await planOf(limits, { platform: 'darwin', env })
+  const [, , profile] = seatbelt(['ls'], planned)
+  const lines = profile!.split('\n').filter((line) => line.includes(base) || line.includes('/Users'))
+  golden(t, lines.filter((line) => !line.includes('regex') && !line.includes('unix-socket')).join('\n'), {
+    [base]: '<base>',
+  })
 })
 
 test('seatbelt: unix sockets work in folders that may be written', () => {
