@@ -214,7 +214,7 @@ test('lines of the table’s own grammar that are readers change no file, start 
       lines.slice(at, at + 16).map(async (line, i) => {
         const { argv, env, remove } = await started(line)
         const log = `${wire.project.base}-trace-${i}`
-        const watch = traced && (at / 16) % 4 === 0
+        const watch = traced && (at / 16) % sized(4, 16) === 0
         const [program = '', ...args] = watch
           ? ['strace', '-f', '-o', log, '-e', 'trace=execve,clone,clone3,fork,vfork', ...argv]
           : argv

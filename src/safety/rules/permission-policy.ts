@@ -215,7 +215,9 @@ function decide(known: Case): Verdict {
   const left = notAllowed([...rules.spared, ...rules.allow])
   for (const { who, rules: named, others } of limits) {
     const beyond = left.filter((part) => {
-      if (tool.risk === 'read' || part.class === 'reads') return false
+      // A command that looks is free of the list where a wall makes sure that it only looks.
+      if (tool.risk === 'read' || (part.class === 'reads' && (wall !== undefined || call.command === undefined)))
+        return false
       if (named.some((rule) => allows(rule, part, call, input, bounds))) return false
       return others === 'asked' || named.some((rule) => isAbout(rule, call))
     })

@@ -231,11 +231,14 @@ function gitArguments(words: readonly string[], places: Places): readonly string
   }
   const named = [...flags, ...commitsNamed]
   if (sub === 'log' && !flags.some((flag) => isPatch.test(flag)))
-    return ['log', ...plainDifferences, '--no-show-signature', ...named, '--', ...paths.map(literalPath)]
+    return [...quiet, 'log', ...plainDifferences, '--no-show-signature', ...named, '--', ...paths.map(literalPath)]
   const shown = paths.length > 0 ? paths.map(literalPath) : [':(top)']
   const unsigned = sub === 'diff' ? [] : ['--no-show-signature']
-  return [sub, ...plainDifferences, ...unsigned, ...named, '--', ...shown, ...keyPaths]
+  return [...quiet, sub, ...plainDifferences, ...unsigned, ...named, '--', ...shown, ...keyPaths]
 }
+
+/** A difference would otherwise write the times of files into the index. */
+const quiet = ['-c', 'diff.autoRefreshIndex=false']
 
 /** Flags by which a log shows the lines of files. */
 const isPatch = /^(?:-[puwbRU]|--(?:patch|word-diff|ignore-))/

@@ -140,7 +140,9 @@ export class CommandJudge {
     const paths: Touched[] = []
     for (const { word, how } of reading.paths ?? []) {
       const one = await touching(word, how, world)
-      finding = worse(finding, one.finding)
+      // The name of the first file says more than the program's own words.
+      const names = one.finding.class === finding.class && finding.why === reading.why && finding.class !== 'reads'
+      finding = names ? one.finding : worse(finding, one.finding)
       paths.push(...one.paths)
     }
     return { finding, paths }
