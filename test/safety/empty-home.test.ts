@@ -253,6 +253,17 @@ for (const user of wallUsers)
     assert.deepEqual([left.stdout, left.status, statSync(join(root, 'a')).isFile()], ['', 0, true])
   })
 
+test('a program of the person’s own sees the machine, and no key in it', { skip: wallUsers[0]!.skip }, async (t) => {
+  const { root, home, base } = groundsOf(t, wallUsers[0]!)
+  for (const path of ['home/.ssh/id_rsa', 'home/.config/own/settings', 'data']) {
+    mkdirSync(dirname(join(base, path)), { recursive: true })
+    writeFileSync(join(base, path), `${path}\n`)
+  }
+  const script = `cat ${home}/.config/own/settings ${base}/data; ls -A ${home}/.ssh /run; echo x > ${home}/written || echo refused`
+  const [ran] = await runBehindWall(wallUsers[0]!, { root, home, whole: true, sockets: true }, [script])
+  assert.deepEqual([ran!.code, ran!.out], [0, `home/.config/own/settings\ndata\n/run:\n\n${home}/.ssh:\nrefused\n`])
+})
+
 const flapping = `
 const { createServer } = require('node:net')
 const { chmodSync, mkdirSync, rmSync } = require('node:fs')

@@ -23,19 +23,22 @@ export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): 
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   const depth = ({ path }: Mount) => (path === '/' ? 0 : path.split('/').length)
   const sorted = [...byPath.values()].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1))
-  const isSeen = (path: string) => {
-    const mount = around(path, byPath)
-    return mount ? isShown(mount) : !bare
+  // Only mounts that stay count for those inside them.
+  const kept = new Map<string, Mount>()
+  for (const mount of sorted) {
+    const outer = mount.path === '/' ? undefined : around(mount.path, kept)
+    const isSeen = outer ? isShown(outer) : !bare
+    const isRead = outer?.as === 'read' && isSeen && outer.from === undefined
+    if (isNeeded(mount, isSeen, isRead)) kept.set(mount.path, mount)
   }
-  const isReadAlready = (path: string) => {
-    const mount = path === '/' ? undefined : around(path, byPath)
-    return mount?.as === 'read' && isShown(mount) && mount.from === undefined
-  }
-  return sorted.filter((mount) => {
-    if (mount.as === 'empty' || mount.as === 'blank') return isSeen(mount.path)
-    if (mount.as === 'link' || mount.as === 'folder') return !isSeen(mount.path)
-    return mount.as !== 'read' || mount.from !== undefined || !isReadAlready(mount.path)
-  })
+  return [...kept.values()]
+}
+
+/** Whether a mount changes anything at a place of the host that is seen already, or read already. */
+function isNeeded({ as, from }: Mount, isSeen: boolean, isRead: boolean): boolean {
+  if (as === 'empty' || as === 'blank') return isSeen
+  if (as === 'link' || as === 'folder') return !isSeen
+  return as !== 'read' || from !== undefined || !isRead
 }
 
 /** Whether a place of the host is seen through the innermost mount at or around it. */
