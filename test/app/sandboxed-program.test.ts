@@ -3,7 +3,10 @@ import { AddedFolders } from '../../src/app/added-folders.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { openBorder } from '../../src/safety/border.ts'
+import type { AddressInfo } from 'node:net'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ToolCall } from '../../src/core/work/tool.ts'
@@ -60,6 +63,58 @@ test(
     await golden.rejects(t, run('cobol', 'x', call(parts.root)))
   },
 )
+
+test('a piece of code that runs apart sees no project and opens no socket', { skip: none ?? false }, async (t) => {
+  // Beside the temporary folder, which is private behind a wall.
+  const base = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-apart-')))
+  t.after(() => rmSync(base, { recursive: true }))
+  const parts = partsIn(base, { PATH: process.env.PATH, HOME: join(base, 'home') })
+  const [tree, added] = [join(base, 'tree'), join(base, 'added')]
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: parts.root })
+  for (const path of [join(base, 'home'), parts.root, added]) mkdirSync(path)
+  git('init', '-q')
+  writeFileSync(join(parts.root, 'code.ts'), 'canary\n')
+  git('add', '.')
+  git('commit', '-q', '-m', 'canary')
+  git('worktree', 'add', '-q', tree)
+  writeFileSync(join(parts.root, '.env'), 'KEY=canary\n')
+  writeFileSync(join(added, 'notes'), 'canary\n')
+  const socket = join(base, 'socket')
+  const server = createServer((peer) => peer.end('canary\n')).listen(socket)
+  const port = createServer((peer) => peer.end('canary\n')).listen(0, '127.0.0.1')
+  await Promise.all([once(server, 'listening'), once(port, 'listening')])
+  t.after(() => [server, port].forEach((one) => one.close()))
+  const run = runIsolated({ ...parts, folders: new AddedFolders([added]) })!
+  const attempts = [
+    ...['code.ts', '.env', '.git/HEAD', '.git/config', '.git/logs/HEAD'].map((name) => `cat ${parts.root}/${name}`),
+    `cat ${tree}/code.ts`,
+    `cat ${added}/notes`,
+    `ls -A ${parts.root} ${tree} ${added}`,
+    `cd ${parts.root} && grep -r canary .`,
+    `git -C ${parts.root} log --format=%s`,
+    `git -C ${parts.root} show HEAD:code.ts`,
+    `cat /proc/*/cwd/code.ts /proc/*/root${parts.root}/code.ts`,
+    `find ${base} -name code.ts -exec cat {} +`,
+    `exec 3<>/dev/tcp/127.0.0.1/${(port.address() as AddressInfo).port} && cat <&3`,
+  ]
+  for (const attempt of attempts) {
+    const output = (await run('bash', `${attempt} 2>/dev/null | head -5; true`, call(parts.root))) as { text: string }
+    assert.doesNotMatch(output.text, /canary|code\.ts/, attempt)
+  }
+  const asks = (where: string) =>
+    `(await import('node:net')).connect(${where}).on('data', (d) => console.log(String(d))).on('error', (e) => console.log('no: ' + e.code))`
+  for (const where of [
+    JSON.stringify(socket),
+    `{ port: ${(port.address() as AddressInfo).port}, host: '127.0.0.1' }`,
+  ]) {
+    const output = (await run('javascript', asks(where), call(parts.root))) as { text: string }
+    assert.match(output.text, /^no: \w+$/, where)
+  }
+  const pair = 'import socket\ntry:\n  socket.socket(socket.AF_UNIX)\n  print("open")\nexcept OSError:\n  print("held")'
+  if (spawnSync('python3', ['-c', '']).status === 0)
+    assert.deepEqual(await run('python', pair, call(parts.root)), { text: 'held', data: { exit: 0 } })
+})
 
 test('the logins of all CLIs are secret, and no command of our own agent reads them', async (t) => {
   // Beside the temporary folder, which is private behind a wall.
