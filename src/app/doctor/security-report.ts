@@ -8,6 +8,7 @@ import { allProfiles } from '../../profiles/all.ts'
 import { withoutProject } from '../../base/program-path.ts'
 import { terminalText } from '../../base/ansi.ts'
 import { borderOf } from '../border.ts'
+import type { Wall } from '../../safety/wall/wall.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
@@ -22,7 +23,9 @@ export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 
 /** Finds what a person should know: what each agent may do, and who can read what we keep. */
 export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {
+  const wall = await machineWall(io.env, place.cwd)
   return [
+    ...(await machineFindings(io, wall)),
     ...agentFindings(settings),
     ...(await wallFindings(io, place, settings)),
     ...(await sandboxFindings(io, place, settings)),
@@ -30,6 +33,17 @@ export async function securityFindings(io: Io, place: Place, settings: Settings)
     ...fileFindings(place.home),
     ...(await projectFindings(io, place)),
   ]
+}
+
+/** Says what the sandbox of this machine holds, promise by promise; without one, why there is none and what helps. */
+async function machineFindings(io: Io, wall: Wall): Promise<SecurityFinding[]> {
+  const { triedPromises } = await import('./tried-promises.ts')
+  const none = await wall.none()
+  const first: SecurityFinding =
+    none === undefined
+      ? { level: 'ok', words: 'this machine has a sandbox; each promise was tried in it just now' }
+      : { level: 'look', words: `this machine has no sandbox: ${none}` }
+  return [first, ...(await triedPromises(io, wall))]
 }
 
 function agentFindings(settings: Settings): SecurityFinding[] {
