@@ -1,6 +1,7 @@
 import type { Profile } from '../../core/work/profile.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
+import type { SecurityFinding } from './tried-promises.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,8 +19,6 @@ import { sandboxWords } from '../native/wall-words.ts'
 import { machineWall, needsWall } from '../agent-wall.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
-
-export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 
 /** Finds what a person should know: what each agent may do, and who can read what we keep. */
 export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {

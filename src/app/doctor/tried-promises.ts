@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { Io } from '../../core/io.ts'
 import type { Wall, WallLimits } from '../../safety/wall/wall.ts'
-import type { SecurityFinding } from './security-report.ts'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -13,6 +12,9 @@ import { randomName } from '../../base/id.ts'
 import { nodeProgram } from '../../base/own-program.ts'
 import { withoutProject } from '../../base/program-path.ts'
 import { secretFilesIn } from '../../safety/secret-files.ts'
+
+/** What a person should know, and whether it is as it should be. */
+export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 
 /** A command that tries to break a promise, in a made-up project beside a made-up home. */
 type Attempt = {
