@@ -72,7 +72,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
     // An agent that only advises calls nobody else.
     const channel = parts.advises
       ? undefined
-      : await openSeatChannel({ env: { ...parts.env, ...ours(env) }, cwd, leash })
+      : await openSeatChannel({ env: { ...parts.env, ...ours(env) }, cwd, root, leash })
     const seat = seatFile(join(homes, id))
     await promises.writeFile(seat, channel?.address ?? '', { mode: 0o600 })
     const settle = async () => {

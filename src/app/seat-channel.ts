@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { isSameKey } from '../faces/http-server.ts'
 import { thisProgram } from '../base/own-program.ts'
+import { withinVariable } from '../crew/tools/crew-desk.ts'
 import { homeOf } from './place.ts'
 
 type Env = Io['env']
@@ -29,12 +30,14 @@ const servers: readonly (readonly string[])[] = [
 
 type SeatChannel = { address: string; close(): void }
 
+type WalledSeat = { env: Env; cwd: string; root: string; leash: Leash }
+
 /**
  * Opens the channel by which a CLI behind a wall calls our tools. Our own home is hidden there, so our MCP server runs
  * outside, on the leash of the seat, and the program inside only passes its lines on. The channel is a port of this machine
  * with a key of its own, because unix sockets do not work behind every wall; it ends with the seat.
  */
-export function openSeatChannel(seat: { env: Env; cwd: string; leash: Leash }): Promise<SeatChannel> {
+export function openSeatChannel(seat: WalledSeat): Promise<SeatChannel> {
   return openKeyedServer((socket, number) => serveOne(socket, number, seat))
 }
 
@@ -90,15 +93,11 @@ async function greet(socket: Socket, key: string): Promise<number | undefined> {
   return Number(words[2])
 }
 
-async function serveOne(
-  socket: Socket,
-  number: number,
-  { env, cwd, leash }: { env: Env; cwd: string; leash: Leash },
-): Promise<void> {
+async function serveOne(socket: Socket, number: number, { env, cwd, root, leash }: WalledSeat): Promise<void> {
   const [program, ...first] = thisProgram()
   const child = spawn(program, [...first, ...servers[number]!], {
     cwd,
-    env: { ...env, TERMAITE_LEASH: leash },
+    env: { ...env, TERMAITE_LEASH: leash, [withinVariable]: root },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   child.on('error', () => socket.destroy())

@@ -104,7 +104,7 @@ function treesOf({ HOME }: Env, cwd?: string): string[] {
 }
 
 /** The project of a folder, the repositories around it, and every tree beside them: the main checkout and the worktrees. */
-function treesAt(cwd: string): string[] {
+export function treesAt(cwd: string): string[] {
   try {
     const project = projectRoot(cwd)
     const trees = [project]

@@ -25,6 +25,11 @@ const own: readonly Variable[] = [
   { name: 'TERMAITE_HUB_FILE', does: 'The file with the hub key of an agent that termaite started.', set: true },
   { name: 'TERMAITE_PROJECT_DIR', does: 'In a hook: the folder of the project.', set: true },
   { name: 'TERMAITE_RUN', does: 'Marks the processes of one run, so that they can be found and ended.', set: true },
+  {
+    name: 'TERMAITE_WITHIN',
+    does: 'The project of a sandboxed agent, for the MCP server that it uses: what it starts stays there, in a sandbox.',
+    set: true,
+  },
   { name: 'TERMAITE_WALL', does: 'Marks the processes behind one wall.', set: true },
 ]
 

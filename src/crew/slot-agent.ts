@@ -8,7 +8,7 @@ import { roleTable } from './workers/worker.ts'
 
 /** Opens a slot's agent, in the slot's terminal unless it works unseen; a terminal that lives is taken up, else it opens with the first turn. */
 export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {
-  const { agent, cwd, leash, allowed, terminal, mode, path, model, thread, worker } = slot
+  const { agent, cwd, leash, allowed, terminal, mode, path, model, thread, worker, within } = slot
   return roster.open(agent, {
     cwd,
     root: worker?.apart?.path,
@@ -17,6 +17,7 @@ export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {
     terminal: worker?.where === 'background' ? undefined : { id: terminal.id, title: titleOf(slot), mode, path },
     model,
     resume: thread,
+    within,
     limits: worker && { ...roleTable[worker.role].limits, scope: worker.scope },
   })
 }

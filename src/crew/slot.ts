@@ -43,6 +43,8 @@ type SlotBase = {
   allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
+  /** The folder of the walled agent that spawned it: no wall of its own is wider. */
+  within?: string
   /** The PATH of the process that spawned it, which need not be the one that runs it. */
   path?: string
   /** The slots that must have finished before it starts. */

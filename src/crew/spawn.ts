@@ -18,6 +18,8 @@ export type Spawn = {
   /** A leash that a person gave it, beyond the settings. */
   allowed?: Leash
   model?: string
+  /** The folder of the walled agent that spawns this one. */
+  within?: string
   mode?: 'window' | 'pane'
   /** The PATH of this process. */
   path?: string
@@ -40,7 +42,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   const { clock, owner, isKeeper } = parts
   refuseUnknown(spawn.agent, parts)
   refuseFlag('model', spawn.model)
-  const { agent, cwd, leash, allowed, model, mode, path, task = '', dependsOn = [], worker } = spawn
+  const { agent, cwd, leash, allowed, model, within, mode, path, task = '', dependsOn = [], worker } = spawn
   if (!worker) refuseTooMany(now, parts.limits, elsewhere)
   const id = now.next
   const stray = placeholders(task).find((need) => !dependsOn.includes(Number(need)))
@@ -55,6 +57,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
     leash,
     allowed,
     model,
+    within,
     mode,
     path,
     needs: [...new Set(dependsOn)],

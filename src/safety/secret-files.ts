@@ -3,11 +3,13 @@ import { basename, join, sep } from 'node:path'
 
 /** Names of files that hold keys, wherever they are; examples and templates hold none. */
 const names: readonly RegExp[] = [
-  /^\.env(?:rc)?(?:\.(?!example$|sample$|template$|dist$|defaults?$).+)?$/,
+  /^\.env(?:rc)?(?:[._~-](?!(?:example|sample|template|dist|defaults?)$).*)?$/i,
   /^.+\.env$/,
-  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
-  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|age)$/i,
-  /^\.(?:npmrc|yarnrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|vault-token|terraformrc)$/,
+  // A name with an ending, such as id_map.ts, is a source's.
+  /^id_[a-z0-9_-]+(?:\.(?:bak|old|orig|save|\d+))?$/i,
+  /\.(?:pem|key|p8|p12|pfx|pkcs12|jks|keystore|keytab|kdbx|ppk|asc|gpg|age|ovpn|kubeconfig)(?:\.(?:bak|old|orig|save))?$/i,
+  /^kubeconfig(?:[._-].+)?$/i,
+  /^\.(?:npmrc|yarnrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|vault-token|terraformrc|s3cfg|boto|authinfo|rclone\.conf)$/,
   /^_netrc$/,
   /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini|txt|db|enc))?$/i,
   /^(?:service[-_]account|client[-_]secret).*\.json$/i,

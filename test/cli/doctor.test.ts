@@ -169,7 +169,10 @@ test('doctor --security finds a key in the settings, files that others can read,
   const findings = JSON.parse(out) as { level: string; words: string }[]
   assert.equal(code, 1)
   assert.deepEqual(
-    findings.filter(({ level }) => level === 'look').map(({ words }) => words),
+    findings
+      .slice(findings.findIndex(({ words }) => words.startsWith('b ')))
+      .filter(({ level }) => level === 'look')
+      .map(({ words }) => words),
     [
       'b runs with a flag that switches its own safety off: codex exec --yolo',
       'a runs with a flag that switches its own safety off: x --yolo',
@@ -185,6 +188,16 @@ test('doctor --security finds a key in the settings, files that others can read,
       .join('\n'),
     { [machine.folder]: '<machine>' },
   )
+})
+
+test('doctor --security tries the promises of the sandbox also where no agent is set up', async (t) => {
+  const machine = new Machine(t)
+  const { code, out } = await machine.call(['doctor', '--security', '--json'])
+  assert.equal(code, 0, out)
+  const findings = JSON.parse(out) as { level: string; words: string }[]
+  const promises = findings.filter(({ words }) => /^(?:held: |not held without )/.test(words))
+  assert.deepEqual([promises.length, new Set(promises.map(({ level }) => level)).size], [11, 1])
+  assert.equal(promises[0]!.level, noSandbox ? 'look' : 'ok')
 })
 
 test('doctor names the place of our own agent’s key, never the key, or how to set one', async (t) => {

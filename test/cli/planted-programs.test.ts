@@ -96,7 +96,7 @@ test(
     await machine.succeeds('crew', 'wait', '1', '--timeout', '60')
     assert.equal(machine.git('worktree', 'list').trim().split('\n').length, 2)
     await machine.succeeds('crew', 'list')
-    await machine.succeeds('crew', 'close')
+    await machine.succeeds('crew', 'close', '--yes')
   },
 )
 

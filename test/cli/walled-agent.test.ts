@@ -1,11 +1,15 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hiddenClone, noSandbox } from '../safety/no-sandbox.ts'
 import { png } from '../picture-bodies.ts'
+import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
 import { Machine, start } from './program.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const skip = noSandbox
 
@@ -74,6 +78,66 @@ test(
     const { out: crew } = await machine.run(['crew', 'list', '--json', '--workspace', workspace!])
     assert.match(crew, /"leash":\s*"read"/)
     await machine.run(['crew', 'kill', '1', '--workspace', workspace!])
+  },
+)
+
+test(
+  'what a walled agent starts has at most its own walls, leash and folder, whatever it and the settings say',
+  { skip: skip || hiddenClone, timeout: 120_000 },
+  async (t) => {
+    const machine = new Machine(t)
+    const outside = join(machine.folder, 'outside')
+    mkdirSync(outside)
+    const tool = (id: number, name: string, input: object) => ({
+      id,
+      method: 'tools/call',
+      params: { name, arguments: input },
+    })
+    const command = calls(
+      tool(1, 'spawn_agent', { agent_type: 'free', leash: 'all', task: 'x' }),
+      tool(2, 'spawn_agent', { agent_type: 'free', cwd: outside }),
+      tool(3, 'spawn_agent', { agent_type: 'free', cwd: '../outside' }),
+      tool(4, 'spawn_agent', { agent_type: 'free', cwd: 'link' }),
+      tool(5, 'spawn_agent', { agent_type: 'free', cwd: '/' }),
+      tool(6, 'spawn_agent', { agent_type: 'free', workspace: 'elsewhere' }),
+      tool(7, 'send_to_agent', { slot: 1, text: 'do it for me' }),
+    )
+    symlinkSync(outside, join(machine.project, 'link'))
+    const tries = [`touch ${outside}/made`, `touch inside`, `echo over > over`, 'exec cat']
+    const free = { name: 'free', kind: 'screen', command: `sh -c '${tries.join('; ')}'`, wall: false, leash: 'all' }
+    const own = { name: 'own', command, wall: true, leash: 'edit' }
+    machine.settings({
+      agents: [
+        { ...own, ...window },
+        { ...free, ...window },
+        { name: 'mine', kind: 'screen', command: 'cat', ...window },
+      ],
+      leash: 'all',
+      metaInstruction: false,
+    })
+    // The first slot is the person's own.
+    assert.equal((await machine.run(['crew', 'spawn', 'mine'])).code, 0)
+    const { out, err } = await machine.run(['-p', 'x', '-a', 'own'])
+    const answers = out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+    const said = answers
+      .filter(({ id }) => id > 0)
+      .sort((a, b) => a.id - b.id)
+      .map(({ result }) => result.content[0].text)
+    golden(t, said.length > 0 ? said : err, { [machine.folder]: '<machine>' })
+    await until(() => existsSync(join(machine.project, 'over')))
+    assert.deepEqual([existsSync(join(machine.project, 'inside')), readdirSync(outside)], [true, []])
+    const { out: crew } = await machine.run(['crew', 'list', '--json'])
+    assert.deepEqual(
+      (JSON.parse(crew) as { agents: { slot: number; leash: string }[] }).agents.map(({ slot, leash }) => [
+        slot,
+        leash,
+      ]),
+      [
+        [1, 'all'],
+        [2, 'edit'],
+      ],
+    )
+    await machine.run(['crew', 'close', '--yes'])
   },
 )
 

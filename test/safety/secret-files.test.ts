@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { secretFilesIn } from '../../src/safety/secret-files.ts'
+import { isSecretName, secretFilesIn } from '../../src/safety/secret-files.ts'
 
 test('the files with keys of a project are found by their names, at any depth, but not in other people’s folders', async (t) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-keys-')))
@@ -24,5 +24,47 @@ test('the files with keys of a project are found by their names, at any depth, b
   assert.deepEqual(
     (await secretFilesIn(root)).toSorted(),
     ['.env', 'a/b/c/id_rsa', 'a/tls.pem'].map((path) => join(root, path)),
+  )
+})
+
+test('files with keys are known by the patterns of their names, and files that only look like them are not', () => {
+  const keys = [
+    ...[
+      '.env',
+      '.env.local',
+      '.env.production.local',
+      '.env-prod',
+      '.env_staging',
+      '.ENV',
+      '.envrc',
+      '.env~',
+      '.env.bak',
+    ],
+    ...['prod.env', 'tls.pem', 'server.key', 'cert.P12', 'app.p8', 'host.keytab', 'office.ovpn', 'tls.pem.bak'],
+    ...['id_rsa', 'id_ed25519', 'id_ecdsa_sk', 'id_github', 'id_work-laptop', 'id_rsa.old'],
+    ...['kubeconfig', 'kubeconfig.yaml', 'kubeconfig-prod', 'prod.kubeconfig', '.netrc', '.npmrc', '.s3cfg'],
+    ...['credentials.json', 'secrets.yml', 'service-account-prod.json', 'terraform.tfstate', '.git-credentials'],
+  ]
+  const others = [
+    ...[
+      '.env.example',
+      '.env.sample',
+      '.env-template',
+      '.env.dist',
+      '.envoy',
+      'environment.ts',
+      'env.ts',
+      'id_rsa.pub',
+    ],
+    ...['id_map.ts', 'id_generator.py', 'ids', 'identity', 'kubeconfigs', 'keys.ts', 'keyboard.tsx', 'monkey'],
+    ...['secretary.md', 'credentials.ts', 'package.json', 'pem.go'],
+  ]
+  assert.deepEqual(
+    keys.filter((name) => !isSecretName(`/p/${name}`)),
+    [],
+  )
+  assert.deepEqual(
+    others.filter((name) => isSecretName(`/p/${name}`)),
+    [],
   )
 })

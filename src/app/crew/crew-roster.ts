@@ -80,12 +80,15 @@ export function crewRoster(
   return {
     names: () => [...agents.keys()],
     open(name, seat) {
-      const agent = agents.get(name)
+      const named = agents.get(name)
+      // Our own agent has walls around its commands, except on the leash all.
+      const agent = named && seat.within !== undefined && named.kind !== 'native' ? { ...named, wall: true } : named
       if (!agent)
         throw new Error(
           `the process that runs this crew does not know ${name}: it is not in the settings, or was added later. End that process (termaite ps shows it) and spawn ${name} again`,
         )
-      const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+      const settled = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+      const leash = seat.within === undefined ? settled : tighter(settled, 'edit')
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
       const opened = screenAgent(
         { ...specOf(agent, settings), metaInstruction, folders: added },

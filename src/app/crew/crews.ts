@@ -24,7 +24,9 @@ import { crewRoster, lacking, spawnable } from './crew-roster.ts'
 import { terminalsOf } from './crew-terminals.ts'
 import { livingSlots } from './crew-workspaces.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
-import { allOf } from '../../crew/slot.ts'
+import { tighter } from '../../core/work/agent.ts'
+import { allOf, CrewError } from '../../crew/slot.ts'
+import { withinVariable } from '../../crew/tools/crew-desk.ts'
 import { borderOf } from '../border.ts'
 import { ownRecord } from '../recorded-answers.ts'
 import { messageTool } from '../vendor-border.ts'
@@ -95,12 +97,20 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     if (carries && settings.notify.length > 0) noticeAsks(io, place, settings, parts, closed.signal).catch(() => {})
     return made
   }
+  const within = io.env[withinVariable]
   const desk: CrewDesk = {
-    crew: (workspace) => of(workspace).crew,
+    crew(workspace) {
+      if (within !== undefined && workspace !== undefined && workspaceNamed(workspace) !== own)
+        throw new CrewError(
+          `workspace: you run in a sandbox and can use only the crew of your own project. Leave workspace out.`,
+        )
+      return of(workspace).crew
+    },
     clock: io.clock,
     cwd: place.cwd,
     path: io.env.PATH,
-    leash: loosestLeash(settings),
+    leash: within === undefined ? loosestLeash(settings) : tighter(loosestLeash(settings), settings.leash),
+    within,
     person: !carries,
     agents: () =>
       spawnable(settings, io).map(({ name, description }) => (description ? { name, description } : { name })),

@@ -1,6 +1,7 @@
 import type { Profile } from '../../core/work/profile.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
+import type { SecurityFinding } from './tried-promises.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { allProfiles } from '../../profiles/all.ts'
 import { withoutProject } from '../../base/program-path.ts'
 import { terminalText } from '../../base/ansi.ts'
 import { borderOf } from '../border.ts'
+import type { Wall } from '../../safety/wall/wall.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
@@ -18,11 +20,11 @@ import { machineWall, needsWall } from '../agent-wall.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
-export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
-
 /** Finds what a person should know: what each agent may do, and who can read what we keep. */
 export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {
+  const wall = await machineWall(io.env, place.cwd)
   return [
+    ...(await machineFindings(io, wall)),
     ...agentFindings(settings),
     ...(await wallFindings(io, place, settings)),
     ...(await sandboxFindings(io, place, settings)),
@@ -30,6 +32,17 @@ export async function securityFindings(io: Io, place: Place, settings: Settings)
     ...fileFindings(place.home),
     ...(await projectFindings(io, place)),
   ]
+}
+
+/** Says what the sandbox of this machine holds, promise by promise; without one, why there is none and what helps. */
+async function machineFindings(io: Io, wall: Wall): Promise<SecurityFinding[]> {
+  const { triedPromises } = await import('./tried-promises.ts')
+  const none = await wall.none()
+  const first: SecurityFinding =
+    none === undefined
+      ? { level: 'ok', words: 'this machine has a sandbox; each promise was tried in it just now' }
+      : { level: 'look', words: `this machine has no sandbox: ${none}` }
+  return [first, ...(await triedPromises(io, wall))]
 }
 
 function agentFindings(settings: Settings): SecurityFinding[] {

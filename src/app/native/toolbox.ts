@@ -1,4 +1,5 @@
 import { defined } from '../../base/defined.ts'
+import { treesAt } from '../../base/program-path.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Advise } from '../../tools/think.ts'
@@ -137,7 +138,7 @@ const aliases: Record<string, string> = {
   golang: 'go',
 }
 
-/** Runs a program in an empty folder, in a sandbox without a network; undefined where the system is known to have no sandbox. */
+/** Runs a program in an empty folder, in a sandbox without a project, a network and sockets; undefined where the system is known to have no sandbox. */
 export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefined {
   const { env, clock, blobs, border, home } = parts
   if (process.platform !== 'darwin' && findProgram('bwrap', parts) === undefined) return undefined
@@ -153,9 +154,10 @@ export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefi
           root,
           project: 'write',
           git: 'read',
-          sockets: true,
+          sockets: false,
           network: false,
           home: env.HOME ?? home,
+          hidden: [parts.root, ...treesAt(parts.root), ...parts.folders.now],
         } as const
         const inside = await sandboxOf(parts).wrap(['bash', '-c', command], limits)
         if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Solve the task without it.`)

@@ -154,6 +154,8 @@ export type RosterSeat = {
   terminal?: { id: string; title?: string; mode?: 'window' | 'pane'; path?: string }
   model?: string
   limits?: SeatLimits
+  /** The folder of the walled agent that spawned this one: it runs behind a wall, too, in that folder or in a copy of it. */
+  within?: string
 }
 
 /** The configured agents. `open` is lazy and cannot fail: a problem shows as the failure of a turn. */

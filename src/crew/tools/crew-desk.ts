@@ -4,6 +4,9 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { Crew } from '../crew.ts'
 import { about, integer, number, optional, string } from '../../core/work/shape.ts'
 
+/** The variable by which our server outside the wall knows the project of the agent behind it. Nobody behind the wall can set it. */
+export const withinVariable = 'TERMAITE_WITHIN'
+
 /** The parts that the crew tools need from the process that offers them. */
 export type CrewDesk = {
   /** The crew of a workspace; without a name, of the current project. */
@@ -16,6 +19,11 @@ export type CrewDesk = {
   leash: Leash
   /** Whether a person uses the tools: a leash that a person names overrides the settings. */
   person?: boolean
+  /**
+   * The project of the walled agent that uses the tools. Its process is started outside the wall with this folder and the leash
+   * of the seat, so the limits do not depend on the agent's own word.
+   */
+  within?: string
   /** Every agent that can be spawned, with what it is for. */
   agents(): readonly { name: string; description?: string }[]
 }

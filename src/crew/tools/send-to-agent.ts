@@ -1,6 +1,7 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { about, parser, string } from '../../core/work/shape.ts'
+import { CrewError } from '../slot.ts'
 import { crewTool, slot, workspace } from './crew-desk.ts'
 import { objectOf, slotSchema, stateSchema } from './slot-view.ts'
 
@@ -15,7 +16,12 @@ export function sendToAgent(desk: CrewDesk): Tool {
     risk: 'run',
     parse: input.parse,
     async run(wishes) {
-      const { id, state, queue } = await desk.crew(wishes.workspace).send(wishes.slot, wishes.text)
+      const crew = desk.crew(wishes.workspace)
+      if (desk.within !== undefined && (await crew.slot(wishes.slot)).within === undefined)
+        throw new CrewError(
+          `slot ${wishes.slot} runs outside your sandbox, so you cannot prompt it. Start an agent with spawn_agent, or ask the person to send the prompt.`,
+        )
+      const { id, state, queue } = await crew.send(wishes.slot, wishes.text)
       const before = queue.length > 1 ? `, ${queue.length - 1} prompts go first` : ''
       return { text: `slot ${id}: ${state}${before}`, data: { slot: id, state } }
     },

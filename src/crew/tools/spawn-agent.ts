@@ -2,6 +2,7 @@ import type { Shape } from '../../core/work/shape.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { resolve } from 'node:path'
+import { isWithin, realOrSame } from '../../base/real-path.ts'
 import { leashes, tighter } from '../../core/work/agent.ts'
 import { about, boolean, either, list, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { CrewError, stateWords } from '../slot.ts'
@@ -51,13 +52,19 @@ export function spawnAgent(desk: CrewDesk): Tool {
       const agent = wishes.agent_type ?? wishes.type
       if (agent === undefined) throw new CrewError(`agent_type is missing. Agents: ${names}.`)
       const crew = desk.crew(wishes.workspace)
+      const cwd = resolve(desk.cwd, wishes.cwd ?? '.')
+      if (desk.within !== undefined && !isWithin(desk.within, realOrSame(cwd)))
+        throw new CrewError(
+          `cwd: ${cwd} is outside ${desk.within}. You run in a sandbox, and the agents that you start work in the same project.`,
+        )
       const made = await crew.spawn({
         agent,
         task: wishes.task,
-        cwd: resolve(desk.cwd, wishes.cwd ?? '.'),
+        cwd,
+        within: desk.within,
         // The slot outlives this process: another one that takes it up must not read a looser leash from it.
         leash: tighter(wishes.leash ?? desk.leash, desk.leash),
-        allowed: desk.person ? wishes.leash : undefined,
+        allowed: desk.person && desk.within === undefined ? wishes.leash : undefined,
         model: wishes.model,
         mode: wishes.spawn_mode,
         path: desk.path,
