@@ -52,8 +52,25 @@ export async function machineWall(given: Env, cwd: string): Promise<Wall> {
   return wall
 }
 
-/** Puts an agent behind a wall in each of its turns that needs one. */
+/** Starts an agent without what the project brings and the person has not trusted, and behind a wall in each turn that needs one. */
 export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
+  const walled = walledIn(agent, parts)
+  const profile = profileOf(agent)
+  if (agent.kind === 'native' || !profile) return walled
+  return async (argv, seat) => {
+    const { guardedStart } = await import('./guarded-start.ts')
+    const guarded = await guardedStart(argv, { agent, profile, own: homeOf(parts.env) }, seat)
+    if ('refused' in guarded) return guarded
+    const { vars, told } = guarded
+    const inner = await walled(guarded.argv, { ...seat, env: { ...seat.env, ...vars } })
+    if (inner && 'refused' in inner) return inner
+    if (!inner) return { argv: guarded.argv, vars, settle: async () => told }
+    return { ...inner, vars: { ...vars, ...inner.vars }, settle: async () => [...told, ...(await inner.settle())] }
+  }
+}
+
+/** Puts an agent behind a wall in each of its turns that needs one. */
+function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
   return async (argv, { leash, cwd, env, terminal }) => {
     if (!needsWall(agent, { leash, advises: parts.advises })) return undefined
     const none = await (await machineWall(parts.env, cwd)).none()
@@ -92,7 +109,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       // Nobody knows what a command without a profile needs.
       whole: files === undefined,
       binds: [...home.binds, { from: seat, to: seatFile(await promises.realpath(own)), write: false }],
-      ...ownPlaces(files, parts.readable?.()),
+      ...ownPlaces(files, [...(parts.readable?.() ?? []), join(own, 'guards')]),
       hidden: foreignPlaces(agent, files, place),
       terminal: terminal !== undefined,
     }

@@ -101,6 +101,8 @@ export const opencode: Profile = {
   },
   keys: [...providerKeys, 'OPENCODE_API_KEY'],
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
+  // Without the project's settings opencode reads none of its instructions either.
+  guard: ({ trusted }) => (trusted ? {} : { env: { OPENCODE_DISABLE_PROJECT_CONFIG: '1' } }),
   files: (place) => {
     const own = dataFolder(place, 'opencode')
     const others = [configFolder, cacheFolder, stateFolder].map((folder) => folder(place, 'opencode'))

@@ -211,6 +211,8 @@ export function termaite(program: string, agent: string, vendor: string): Profil
     traces: { files: ['.termaite/settings.json'], env: [] },
     keys: [],
     projectFiles: ['.termaite/settings.json'],
+    // It asks about the folder itself.
+    guard: () => ({}),
     screen,
   }
 }

@@ -465,3 +465,39 @@ test('a wall that cannot be built after the policy counted on it lets nothing ru
   const { walls, call } = held({}, broken)
   await golden.rejects(t, walls.shell('ls', call()))
 })
+
+test('files from which programs could start are asked about once for a command, and only while its call lasts', async (t) => {
+  const taken = { id: 'x', root, at: 0, files: ['.github/hooks/x.json', '.env'] }
+  const keeping: Wall = {
+    none: async () => undefined,
+    wrap: async (command) => ({
+      argv: command,
+      settle: async (keep) => [(await keep?.(taken)) ? 'kept' : 'taken'],
+    }),
+  }
+  const asked: Question[] = []
+  const said = async (picks: string[] | undefined, late = false) => {
+    const { walls, call } = held({}, keeping)
+    let settle: (() => Promise<string[]>) | undefined
+    const bash = walls.explain({
+      name: 'bash',
+      effect: ({ command }: { command: string }) => ({ does: 'command', command }),
+      run: async ({ command }: { command: string }, own: ToolCall) => {
+        settle = (await walls.shell(command, own)).settle
+        return { text: late ? '' : (await settle!()).join(), data: { exit: 0 } }
+      },
+    } as unknown as Tool)
+    const given = call(async (question) => {
+      asked.push(question)
+      return picks
+    })
+    const output = await bash.run({ command: 'make it' }, given)
+    return late ? (await settle!()).join() : (output as { text: string }).text
+  }
+  assert.deepEqual(
+    [await said(['once']), await said(['no']), await said(undefined), await said(['once'], true)],
+    ['kept', 'taken', 'taken', 'taken'],
+  )
+  assert.equal(asked.length, 3)
+  golden(t, asked[0], { [root]: '<root>' })
+})

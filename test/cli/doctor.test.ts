@@ -164,7 +164,7 @@ test('doctor --security finds a key in the settings, files that others can read,
     ],
   })
   mkdirSync(join(machine.project, '.qwen'))
-  writeFileSync(join(machine.project, '.qwen', 'settings.json'), '{}')
+  writeFileSync(join(machine.project, '.qwen', 'settings.json'), '{"hooks":{}}')
   const { code, out } = await machine.call(['doctor', '--security', '--json'])
   const findings = JSON.parse(out) as { level: string; words: string }[]
   assert.equal(code, 1)

@@ -284,14 +284,39 @@ test('steering files between the project and the agent’s folder count, and are
     lay('project/a/b/.mcp.json', '{}')
     assert.deepEqual(brief(await book.of(root)), ['trusted'])
     const seen = await book.of(root, deep)
-    assert.deepEqual(brief(seen), ['unknown', 'a/.skills/x/SKILL.md'])
+    assert.deepEqual(brief(seen), ['unknown', 'a/.skills/x/SKILL.md', 'a/b/.mcp.json'])
     assert.equal((await book.trust(root, seen.mark)).state, 'trusted', 'of the project itself nothing is asked')
     assert.equal((await book.of(root, deep)).state, 'unknown', 'and a mark of one place is none of another')
     assert.equal((await book.trust(root, seen.mark, deep)).state, 'trusted')
     lay('project/.mcp.json', '{}')
     assert.deepEqual(brief(await book.of(root, deep)), ['unknown', '.mcp.json'])
     await book.forget(root)
-    assert.deepEqual(brief(await book.of(root, deep)), ['unknown', '.mcp.json', 'a/.skills/x/SKILL.md'])
+    assert.deepEqual(brief(await book.of(root, deep)), [
+      'unknown',
+      '.mcp.json',
+      'a/.skills/x/SKILL.md',
+      'a/b/.mcp.json',
+    ])
+  }))
+
+test('an answer that a CLI keeps does not end the trust, and everything else does', () =>
+  inProject(async (root, lay, book) => {
+    const settings = (more: object) => JSON.stringify({ hooks: {}, ...more })
+    lay('project/.claude/settings.local.json', settings({}))
+    await book.trust(root, (await book.of(root)).mark)
+    lay('project/.claude/settings.local.json', settings({ permissions: { allow: ['Bash(npm test)'] } }))
+    assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json'])
+    // A file with answers alone needs no trust.
+    lay('project/.qwen/settings.json', JSON.stringify({ permissions: { allow: ['Edit'] } }))
+    assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json'])
+    const planted = [{ permissions: { allow: [], defaultMode: 'bypassPermissions' } }, { apiKeyHelper: 'x' }]
+    for (const more of planted) {
+      lay('project/.claude/settings.local.json', settings(more))
+      assert.deepEqual(brief(await book.of(root)), ['changed', '.claude/settings.local.json'])
+    }
+    lay('project/.claude/settings.local.json', settings({}))
+    lay('project/.github/hooks/x.json', '{}')
+    assert.deepEqual(brief(await book.of(root)), ['changed', '.github/hooks/x.json'])
   }))
 
 test('the card shows every file it is about', (t) => {

@@ -135,7 +135,10 @@ function fileFindings(home: string): SecurityFinding[] {
 async function projectFindings({ clock }: Io, { home, root, cwd }: Place): Promise<SecurityFinding[]> {
   const book = new TrustBook(fileStore(home, { clock }), { clock, own: home })
   const { state, files } = await book.of(root, cwd)
-  const carried = new Set([...allProfiles().flatMap(({ projectFiles }) => projectFiles), ...files])
+  // A folder of settings is named by its files.
+  const isListed = (name: string) => files.some((file) => file.startsWith(`${name}/`))
+  const named = allProfiles().flatMap(({ projectFiles }) => projectFiles)
+  const carried = new Set([...named.filter((name) => !isListed(name)), ...files])
   return [...carried]
     .filter((name) => existsSync(join(root, name)))
     .sort()

@@ -189,6 +189,15 @@ export type CliFiles = {
   returned?: readonly { path: string; keys?: readonly string[] }[]
 }
 
+/**
+ * The project in which a CLI is about to be started. `trusted` says whether the person has trusted the project's own settings of
+ * the CLI as they are now, or there are none; `file` keeps a text in a file of ours and returns its path.
+ */
+export type GuardedPlace = CliPlace & { root: string; trusted: boolean; file(name: string, text: string): string }
+
+/** How a CLI is started so that it leaves out what it may not use; with `refuses` it has no way to do that here. */
+export type Guard = { words?: string; env?: Readonly<Record<string, string>>; refuses?: true }
+
 /** The seat that a dialect is made for: the one that the command was composed for, or the `command` that a person wrote. */
 type DialectSeat = { leash?: Leash; resume?: string; model?: string; effort?: Effort; command?: string }
 
@@ -240,6 +249,11 @@ export interface Profile {
   keys: readonly string[]
   /** Files of a project that start programs or steer this CLI. */
   projectFiles: readonly string[]
+  /**
+   * Returns how the CLI is started so that it leaves out `projectFiles` that are not trusted, and so that a project's `.env` moves
+   * none of its addresses and keys. Left out where it has no way to: it is then not started where there are such files.
+   */
+  guard?(place: GuardedPlace): Guard | Promise<Guard>
   /** The instruction files of a project that the CLI reads, where AGENTS.md is not one of them. */
   instructionFiles?: readonly string[]
   /** The CLI's files outside the project, for a wall around it; without them it has only private files behind a wall. */

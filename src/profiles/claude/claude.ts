@@ -138,7 +138,18 @@ export const claude: Profile = {
     'CLAUDE_CODE_OAUTH_REFRESH_TOKEN',
   ],
   instructionFiles: ['CLAUDE.md'],
-  projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
+  projectFiles: [
+    ...['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
+    ...['.claude/agents', '.claude/commands', '.claude/skills'],
+  ],
+  // Without the project's settings Claude Code reads none of its files; as an added folder it still reads CLAUDE.md.
+  guard: ({ trusted }) =>
+    trusted
+      ? {}
+      : {
+          words: '--setting-sources user --add-dir=.',
+          env: { CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1' },
+        },
   files: claudeFiles,
   unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,
   mcp: {

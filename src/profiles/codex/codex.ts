@@ -1,6 +1,7 @@
 import type { CliFiles, CliPlace, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
+import { realOrSame } from '../../base/real-path.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { codexPast } from './codex-past.ts'
 import { codexDialect } from './codex-dialect.ts'
@@ -109,7 +110,13 @@ export const codex: Profile = {
   loggedIn: 'codex login status',
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   keys: ['CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'],
-  projectFiles: ['.codex/config.toml'],
+  projectFiles: ['.codex'],
+  // Codex reads no file of a folder that is not trusted, AGENTS.md among them.
+  guard: ({ root, cwd, trusted }) => {
+    const folders = [...new Set([root, cwd, realOrSame(root), realOrSame(cwd)])]
+    const untrusted = folders.map((folder) => `${JSON.stringify(folder)}={trust_level="untrusted"}`)
+    return trusted ? {} : { words: `-c ${shellWord(`projects={${untrusted.join(',')}}`)}` }
+  },
   files: codexFiles,
   unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,
   mcp: {

@@ -1,6 +1,10 @@
-import type { Profile } from '../../core/work/profile.ts'
+import type { GuardedPlace, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isMissing } from '../../base/files.ts'
+import { isWithin, realOrSame } from '../../base/real-path.ts'
+import { loose } from '../shared/jsonl.ts'
 import { copilotPast } from './copilot-past.ts'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from '../shared/counted-thread.ts'
@@ -60,6 +64,23 @@ function withUsage(command: string): string {
   return `run() { usage=$(mktemp); trap 'rm -f "$usage"' EXIT; ${command} --usage-output-file "$usage" "$@"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code; }; run`
 }
 
+/** Whether Copilot's own settings trust a folder or one around it. Settings that cannot be read may do so. */
+async function isTrustedByCopilot({ home, env, root, cwd }: GuardedPlace): Promise<boolean> {
+  const { parse } = await import('jsonc-parser')
+  const own = env.COPILOT_HOME || join(home, '.copilot')
+  const trusted = ['config.json', 'settings.json'].flatMap((name) => {
+    try {
+      const text = readFileSync(join(own, name), 'utf8')
+      const value = loose(parse(text, [], { allowTrailingComma: true }))
+      return [value.trustedFolders, value.trusted_folders].flatMap((list) => (Array.isArray(list) ? list : []))
+    } catch (error) {
+      return isMissing(error) ? [] : ['/']
+    }
+  })
+  const folders = [root, realOrSame(cwd)]
+  return trusted.some((one) => typeof one !== 'string' || folders.some((folder) => isWithin(realOrSame(one), folder)))
+}
+
 export const copilot: Profile = {
   name: 'copilot',
   title: 'GitHub Copilot CLI',
@@ -113,7 +134,12 @@ export const copilot: Profile = {
     env: ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN', 'COPILOT_PROVIDER_BASE_URL'],
   },
   keys: ['COPILOT_GITHUB_TOKEN', 'COPILOT_PROVIDER_API_KEY', 'COPILOT_PROVIDER_BEARER_TOKEN'],
-  projectFiles: ['.github/copilot-instructions.md'],
+  projectFiles: [
+    ...['.github/copilot-instructions.md', '.github/hooks', '.github/copilot', '.github/mcp.json', '.mcp.json'],
+    '.github/agents',
+  ],
+  // Copilot uses these in folders that its own settings trust, and no flag or variable takes that back.
+  guard: async (place) => (place.trusted || !(await isTrustedByCopilot(place)) ? {} : { refuses: true }),
   // Copilot unpacks its own programs into the cache: they can be read inside a wall, and new ones vanish after the run.
   files: (place) => {
     const own = place.env.COPILOT_HOME || join(place.home, '.copilot')

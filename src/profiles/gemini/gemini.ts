@@ -111,6 +111,26 @@ function geminiFiles({ home, env }: CliPlace): CliFiles {
  */
 const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
 
+/** Variables that decide where Gemini sends its requests and keys, how it knows whom it speaks to, and what it starts by itself. */
+const guardedVariables: readonly string[] = [
+  ...['GOOGLE_GEMINI_BASE_URL', 'GOOGLE_VERTEX_BASE_URL', 'GEMINI_CLI_CUSTOM_HEADERS', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN'],
+  ...['NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+  ...['OTEL_EXPORTER_OTLP_HEADERS', 'GEMINI_TELEMETRY_OTLP_ENDPOINT', 'GEMINI_TELEMETRY_ENABLED'],
+  ...['GEMINI_CLI_IDE_SERVER_STDIO_COMMAND', 'GEMINI_CLI_IDE_SERVER_STDIO_ARGS', 'GEMINI_CLI_IDE_SERVER_PORT'],
+  ...['GEMINI_SANDBOX_PROXY_COMMAND', 'SANDBOX_FLAGS', 'SANDBOX_MOUNTS', 'GEMINI_SYSTEM_MD', 'GEMINI_WRITE_SYSTEM_MD'],
+  ...['GEMINI_CLI_HOME', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
+  ...['GEMINI_CLI_TRUSTED_FOLDERS_PATH', 'GEMINI_CLI_EXTENSION_REGISTRY_URI'],
+]
+
+/** These variables as the person has set them, or empty. Gemini's own address for logins has no empty form. */
+function ownVariables(env: CliPlace['env']): Record<string, string> {
+  const own = Object.fromEntries(guardedVariables.map((name) => [name, env[name] ?? '']))
+  own.CODE_ASSIST_ENDPOINT = env.CODE_ASSIST_ENDPOINT ?? 'https://cloudcode-pa.googleapis.com'
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'])
+    for (const form of [name, name.toLowerCase()]) own[form] = env[form] ?? env[name] ?? env[name.toLowerCase()] ?? ''
+  return own
+}
+
 export const gemini: Profile = {
   name: 'gemini',
   title: 'Gemini CLI',
@@ -167,7 +187,9 @@ export const gemini: Profile = {
   },
   keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   instructionFiles: ['GEMINI.md'],
-  projectFiles: ['.gemini/settings.json'],
+  projectFiles: ['.gemini'],
+  // Headless, Gemini does not start in a folder that is not trusted. A variable that is set, even to nothing, is not taken from `.env`.
+  guard: ({ env, trusted }) => ({ env: ownVariables(env), ...(trusted ? {} : { refuses: true as const }) }),
   files: geminiFiles,
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   mcp: {

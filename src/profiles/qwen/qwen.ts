@@ -1,6 +1,7 @@
-import type { Profile, Dialect, Step } from '../../core/work/profile.ts'
+import type { Profile, Dialect, GuardedPlace, Step } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import { promises } from 'node:fs'
 import { join } from 'node:path'
 import { qwenPast } from './qwen-past.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
@@ -34,6 +35,40 @@ const shown: readonly Sign[] = [...signs, ...providerSigns]
 
 /** In text mode Qwen prints errors on stderr. */
 const failure = failureBySigns(signs)
+
+/** Variables that decide where Qwen sends its requests and keys, and how it knows whom it speaks to; the first two are Qwen's own choice. */
+const foreignVariables: readonly string[] = [
+  ...['DEBUG', 'DEBUG_MODE'],
+  ...['OPENAI', 'ANTHROPIC', 'GEMINI', 'GOOGLE', 'QWEN', 'DASHSCOPE', 'AZURE_OPENAI'].flatMap((vendor) =>
+    ['BASE_URL', 'API_KEY', 'MODEL', 'API_BASE', 'ENDPOINT', 'PROXY_BASE_URL', 'AUTH_TOKEN', 'CUSTOM_HEADERS'].map(
+      (what) => `${vendor}_${what}`,
+    ),
+  ),
+  ...['BAILIAN_CODING_PLAN_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GOOGLE_VERTEX_BASE_URL', 'WEB_SEARCH_BASE_URL'],
+  ...['GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_LOCATION', 'GOOGLE_GENAI_USE_VERTEXAI'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]),
+  ...['NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'QWEN_TLS_INSECURE'],
+  ...['QWEN_UPDATE_BASE_URL', 'QWEN_DEFAULT_AUTH_TYPE', 'QWEN_OAUTH', 'QWEN_SANDBOX', 'QWEN_CODE_SHELL', 'SHELL'],
+  ...['', '_TRACES', '_METRICS', '_LOGS'].flatMap((what) => [
+    `OTEL_EXPORTER_OTLP${what}_ENDPOINT`,
+    `OTEL_EXPORTER_OTLP${what}_HEADERS`,
+    `QWEN_TELEMETRY_OTLP${what}_ENDPOINT`,
+  ]),
+]
+
+/** A file with the machine's own settings for Qwen and ours among them, which come before the person's; returns its path. */
+async function systemSettings(
+  env: GuardedPlace['env'],
+  file: GuardedPlace['file'],
+  ours: Readonly<Record<string, object>>,
+): Promise<string> {
+  const { parse } = await import('jsonc-parser')
+  const path = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || '/etc/qwen-code/settings.json'
+  const text = await promises.readFile(path, 'utf8').catch(() => '{}')
+  const all: Record<string, unknown> = { ...loose(parse(text, [], { allowTrailingComma: true })) }
+  for (const [key, value] of Object.entries(ours)) all[key] = { ...loose(all[key]), ...value }
+  return file('system-settings.json', JSON.stringify(all))
+}
 
 export const qwen: Profile = {
   name: 'qwen',
@@ -88,7 +123,18 @@ export const qwen: Profile = {
     env: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY'],
   },
   keys: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY', 'QWEN_API_KEY'],
-  projectFiles: ['.qwen/settings.json'],
+  projectFiles: ['.qwen'],
+  // Settings of the system come before all others. An empty variable counts as unset, so Qwen is told which of them it may not
+  // take from a project. In a folder that is not trusted it reads neither settings nor instructions.
+  guard: async ({ env, trusted, file }) => ({
+    env: {
+      QWEN_CODE_SYSTEM_SETTINGS_PATH: await systemSettings(env, file, {
+        advanced: { excludedEnvVars: foreignVariables },
+        ...(trusted ? {} : { security: { folderTrust: { enabled: true } } }),
+      }),
+      ...(trusted ? {} : { QWEN_CODE_TRUSTED_FOLDERS_PATH: file('folders.json', '{}') }),
+    },
+  }),
   // Beside the chats of a project there is a memory, which steers later runs.
   files: ({ home, cwd, env }) => {
     const own = env.QWEN_HOME || join(home, '.qwen')

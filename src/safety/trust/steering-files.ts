@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { constants } from 'node:fs'
-import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import { lstat, open, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { sha256 } from '../../base/hash.ts'
@@ -10,6 +10,7 @@ import { isWithin } from '../../base/real-path.ts'
 import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { namedScripts } from './named-scripts.ts'
 import { gitFolders } from '../../base/git.ts'
+import { cliSettings } from '../wall/settings-names.ts'
 
 /** Files and whole folders of a project that can run code or steer an agent, and what is in them. */
 export const steering: Readonly<Record<string, string>> = {
@@ -24,10 +25,14 @@ export const steering: Readonly<Record<string, string>> = {
   '.claude/settings.json': 'hooks, as Claude Code reads them',
   '.claude/settings.local.json': 'hooks, as Claude Code reads them',
   '.claude/hooks': 'programs that hooks run',
+  ...cliSettings,
   ...folders(definitionFolders.commands, 'slash commands'),
   ...folders(definitionFolders.agents, 'subagents'),
   ...folders(definitionFolders.skills, 'skills'),
 }
+
+/** Files that Claude Code and others read in the folder in which they are started. */
+const claudeFiles = ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json', '.claude/commands']
 
 function folders(paths: readonly string[], holds: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, holds]))
@@ -44,7 +49,10 @@ export type SteeringFile = { path: string; hash: string }
 /** Steering files; `excess` says why there are others that were not read, so that these alone can not be trusted. */
 export type SteeringFiles = { files: SteeringFile[]; excess?: string }
 
-/** All steering files of a folder of the project, sorted by their path in it; in a folder below the project only its skills count. */
+/**
+ * All steering files of a folder of the project, sorted by their path in it; in a folder below the project its skills count, and what
+ * CLIs read there.
+ */
 export async function steeringFiles(
   root: string,
   below = '',
@@ -52,7 +60,8 @@ export async function steeringFiles(
   limits = steeringLimits,
 ): Promise<SteeringFiles> {
   const search = new SteeringSearch(root, own && (await realpath(own).catch(() => own)), limits)
-  const places = below === '' ? Object.keys(steering) : definitionFolders.skills.map((path) => `${below}/${path}`)
+  const nested = [...definitionFolders.skills, ...definitionFolders.agents, ...Object.keys(cliSettings), ...claudeFiles]
+  const places = below === '' ? Object.keys(steering) : nested.map((path) => `${below}/${path}`)
   for (const path of places) await search.gather(path)
   if (below === '')
     for (const { path, part } of await namedScripts(root, search.has))
@@ -120,7 +129,8 @@ class SteeringSearch {
       return
     }
     this.#bytes += read.bytes
-    this.#add(path, read.hash)
+    const hash = answered.test(path) ? await withoutAnswers(real, read.hash) : read.hash
+    if (hash !== undefined) this.#add(path, hash)
   }
 
   #add(path: string, hash: string): void {
@@ -157,6 +167,24 @@ async function hashed(real: string, most: number): Promise<{ hash: string; bytes
     return { hash: sha256().update(`unread ${code}`).digest('hex'), bytes }
   } finally {
     await file?.close()
+  }
+}
+
+/** Files to which a CLI adds what a person said "do not ask again" to. */
+const answered = /(?:^|\/)(?:\.claude\/settings\.local|\.qwen\/settings(?:\.local)?)\.json$/
+
+/**
+ * The hash of a settings file without the rules that a person's answers add to it, so that an answer does not end the trust;
+ * undefined where the file holds nothing else.
+ */
+async function withoutAnswers(real: string, whole: string): Promise<string | undefined> {
+  try {
+    const { permissions = {}, ...rest } = JSON.parse(await readFile(real, 'utf8')) as { permissions?: object }
+    const { allow: _answers, ...rules } = permissions as { allow?: unknown }
+    const left = Object.keys(rules).length > 0 ? { ...rest, permissions: rules } : rest
+    return Object.keys(left).length === 0 ? undefined : sha256().update(JSON.stringify(left)).digest('hex')
+  } catch {
+    return whole
   }
 }
 

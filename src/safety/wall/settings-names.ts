@@ -54,6 +54,27 @@ const held: readonly (readonly [name: string, reason: string])[] = [
   ['.devcontainer.json', 'commands that an editor runs on the host before a container starts'],
 ]
 
+/** Settings, hooks and servers that CLIs read in a project: a CLI uses them only as they were when the person trusted them. */
+export const cliSettings: Readonly<Record<string, string>> = {
+  '.codex': 'settings, hooks and MCP servers of Codex',
+  '.gemini': 'settings, hooks and MCP servers of Gemini CLI',
+  '.qwen': 'settings, hooks and MCP servers of Qwen Code',
+  '.opencode': 'plugins, tools and agents of OpenCode',
+  'opencode.json': 'settings and MCP servers of OpenCode',
+  'opencode.jsonc': 'settings and MCP servers of OpenCode',
+  '.github/hooks': 'hooks of Copilot CLI',
+  '.github/copilot': 'settings and hooks of Copilot CLI',
+  '.github/mcp.json': 'MCP servers of Copilot CLI',
+  '.github/agents': 'agents of Copilot CLI',
+  '.cursor': 'hooks and MCP servers of Cursor',
+  '.pi': 'extensions and hooks of pi',
+  '.clinerules': 'hooks and workflows of Cline',
+  '.amp': 'settings and MCP servers of Amp',
+  '.crush.json': 'servers of Crush',
+  'crush.json': 'servers of Crush',
+  '.aider.conf.yml': 'commands of Aider',
+}
+
 /** Names with a dot that only tell a tool which files, versions or formats to use, and what tools leave of themselves. */
 const harmless: ReadonlySet<string> = new Set([
   ...['.gitattributes', '.gitkeep', '.keep', '.mailmap', '.editorconfig', '.nojekyll', '.ds_store', '.placeholder'],

@@ -1,0 +1,105 @@
+import type { Argv } from '../../src/agents/enclosure.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { guardedStart } from '../../src/app/guarded-start.ts'
+import { allProfiles, profileNamed } from '../../src/profiles/all.ts'
+import { TrustBook } from '../../src/safety/trust/folder-trust.ts'
+import { steering } from '../../src/safety/trust/steering-files.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
+
+/** A project with files, a home with files, and a CLI that is about to be started there. */
+function grounds(t: { after(act: () => void): void }, files: readonly string[], home: Record<string, string> = {}) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
+  t.after(() => rmSync(base, { recursive: true, force: true }))
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(base, path)), { recursive: true })
+    writeFileSync(join(base, path), text)
+  }
+  mkdirSync(join(base, 'project/.git'), { recursive: true })
+  for (const path of files) write(`project/${path}`, '{"x":1}')
+  for (const [path, text] of Object.entries(home)) write(`home/${path}`, text.replaceAll('<base>', base))
+  const own = join(base, 'own')
+  const root = join(base, 'project')
+  const book = new TrustBook(fileStore(own), { own })
+  const start = async (cli: string, cwd = root, env: Record<string, string> = {}) => {
+    const argv: Argv = ['bash', '-c', cli]
+    const seat = { cwd, env: { HOME: join(base, 'home'), ...env } }
+    return guardedStart(argv, { agent: { name: cli }, profile: profileNamed(cli)!, own }, seat)
+  }
+  const trust = async () => book.trust(root, (await book.of(root)).mark)
+  return { base, root, start, trust, write }
+}
+
+/** A file of each CLI from which it would start a program. */
+const files: Record<string, string> = {
+  ...{ claude: '.claude/settings.json', codex: '.codex/config.toml', gemini: '.gemini/settings.json' },
+  ...{ qwen: '.qwen/settings.json', copilot: '.github/hooks/x.json', opencode: 'opencode.json', pi: '.pi/x.ts' },
+  ...{ cline: '.clinerules', amp: '.amp/settings.json', crush: 'crush.json', aider: '.aider.conf.yml' },
+}
+
+for (const [cli, file] of Object.entries(files))
+  test(`${cli} leaves out what the person has not trusted, until it is trusted and after it changed`, async (t) => {
+    const it = grounds(t, [file], { '.copilot/config.json': '// Managed.\n{"trustedFolders":["<base>/project"]}' })
+    const [unknown, , trusted] = [await it.start(cli), await it.trust(), await it.start(cli)]
+    it.write(`project/${file}`, '{"changed":1}')
+    const changed = await it.start(cli)
+    golden(t, { unknown, trusted }, { [it.base]: '<base>' })
+    assert.deepEqual(changed, unknown)
+    assert.notDeepEqual(trusted, unknown)
+  })
+
+test('Copilot leaves such files out by itself in a folder that its own settings do not trust', async (t) => {
+  const it = grounds(t, ['.github/hooks/x.json'], { '.copilot/config.json': '{"trustedFolders":["/elsewhere"]}' })
+  const started = await it.start('copilot')
+  assert.equal('refused' in started, false)
+})
+
+test('files in the folder in which a CLI is started count too', async (t) => {
+  const it = grounds(t, ['a/b/.mcp.json'])
+  await it.trust()
+  const told = async (folder: string) => {
+    const started = await it.start('claude', join(it.root, folder))
+    return 'refused' in started ? undefined : started.told.length
+  }
+  assert.deepEqual([await told('a'), await told('a/b')], [0, 1])
+})
+
+test('settings of the system stay, with ours among them', async (t) => {
+  const it = grounds(t, ['.env'], { 'system.json': '{/* ours */"ui":{"x":1},"advanced":{"y":2}}' })
+  const started = await it.start('qwen', it.root, {
+    QWEN_CODE_SYSTEM_SETTINGS_PATH: join(it.base, 'home/system.json'),
+  })
+  assert.ok(!('refused' in started))
+  const text = readFileSync(started.vars.QWEN_CODE_SYSTEM_SETTINGS_PATH!, 'utf8')
+  const { ui, advanced } = JSON.parse(text)
+  assert.deepEqual([ui, advanced.y, advanced.excludedEnvVars.includes('OPENAI_BASE_URL')], [{ x: 1 }, 2, true])
+})
+
+test('Gemini’s variables are those of the person, or empty', async (t) => {
+  const it = grounds(t, ['.env'])
+  const started = await it.start('gemini', it.root, {
+    https_proxy: 'http://proxy',
+    GOOGLE_GEMINI_BASE_URL: 'http://own',
+  })
+  assert.ok(!('refused' in started))
+  const { HTTPS_PROXY, https_proxy, NO_PROXY, GOOGLE_GEMINI_BASE_URL, GOOGLE_VERTEX_BASE_URL } = started.vars
+  assert.deepEqual(
+    [HTTPS_PROXY, https_proxy, NO_PROXY, GOOGLE_GEMINI_BASE_URL, GOOGLE_VERTEX_BASE_URL],
+    ['http://proxy', 'http://proxy', '', 'http://own', ''],
+  )
+})
+
+test('everything that a CLI would use is pinned by the trust in a folder', () => {
+  const isPinned = (name: string) => Object.keys(steering).some((one) => name === one || name.startsWith(`${one}/`))
+  const used = allProfiles().flatMap(({ projectFiles }) => projectFiles)
+  assert.deepEqual(
+    used.filter((name) => !name.endsWith('.md') && !isPinned(name)),
+    [],
+  )
+})
