@@ -473,6 +473,7 @@ test('files from which programs could start are asked about once for a command, 
     wrap: async (command) => ({
       argv: command,
       settle: async (keep) => [(await keep?.(taken)) ? 'kept' : 'taken'],
+      sees: () => true,
     }),
   }
   const asked: Question[] = []

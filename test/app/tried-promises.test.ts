@@ -20,10 +20,17 @@ test('each promise is tried in the sandbox of this machine, and held', { skip: n
 
 /** A wall that holds nothing, one that cannot start a command, and one that does not exist. */
 const walls: Record<string, Wall> = {
-  'holds nothing': { none: async () => undefined, wrap: async (argv) => ({ argv, settle: async () => [] }) },
+  'holds nothing': {
+    none: async () => undefined,
+    wrap: async (argv) => ({ argv, settle: async () => [], sees: () => true }),
+  },
   'does not start': {
     none: async () => undefined,
-    wrap: async () => ({ argv: ['/bin/sh', '-c', 'echo no namespaces >&2; exit 1'], settle: async () => [] }),
+    wrap: async () => ({
+      argv: ['/bin/sh', '-c', 'echo no namespaces >&2; exit 1'],
+      settle: async () => [],
+      sees: () => true,
+    }),
   },
   'is missing': { none: async () => 'bubblewrap is missing', wrap: async () => ({ none: 'bubblewrap is missing' }) },
 }
