@@ -193,6 +193,15 @@ test('/permissions shows the mode and every rule, and takes back rules of this p
   assert.deepEqual((await seat.app.project.doc.read()).rules, ['bash(ls)'])
 })
 
+test('/permissions shows what was answered about keys, and takes it back', async (t) => {
+  const seat = await seated(t, { agents, sandbox: { enabled: false } })
+  await seat.app.project.doc.update((doc) => ({ ...doc, keys: 'shown' }))
+  golden(t, await seat.type('/permissions'))
+  seat.answers.push(['the answer about keys'])
+  golden(t, await seat.type('/permissions remove'))
+  assert.equal((await seat.app.project.doc.read()).keys, undefined)
+})
+
 test('/permissions without rules, and with a word that it does not know', async (t) => {
   const seat = await seated(t, { agents, sandbox: { enabled: false } })
   golden(t, await seat.type('/permissions'))

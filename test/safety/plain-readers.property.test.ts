@@ -1,7 +1,7 @@
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { showingGit } from '../../src/base/project-git.ts'
 import { gitRows, plainReader, readerRows, splitWords } from '../../src/safety/rules/plain-readers.ts'
@@ -223,6 +223,7 @@ test('lines of the table’s own grammar that are readers change no file, start 
         if (out.includes(canary)) leaks.push(line)
         if (!watch) return
         const calls = readFileSync(log, 'utf8')
+        rmSync(log)
         const began = calls.match(/execve\(.*= 0$/gm) ?? []
         if (began.length > 1) forks.push(`${line}: ${began.join(' ')}`)
       }),

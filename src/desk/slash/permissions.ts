@@ -16,21 +16,26 @@ export function permissionsCommand(controls: DeskControls): Command {
     async run(args, world) {
       if (args.trim() !== '') knownWord('subcommand', args.trim(), ['remove'])
       const { project, settings, native } = controls.app()
-      const { rules: kept = [], outside = [] } = await project.doc.read()
+      const { rules: kept = [], outside = [], keys } = await project.doc.read()
       if (args.trim() === '') {
         const sandbox = await sandboxWords(settings, sandboxOf(native), controls.standing().leash)
-        return world.say(rulesText(controls, { kept, outside }, sandbox), 'text')
+        return world.say(rulesText(controls, { kept, outside, keys }, sandbox), 'text')
       }
-      if (kept.length + outside.length === 0)
+      if (kept.length + outside.length === 0 && keys === undefined)
         throw new UsageError(
           'no rule was allowed for always in this project, so there is none to remove. To change the rules of the settings, type /config.',
         )
       const options = [
         ...kept.map((rule) => ({ id: rule, label: rule })),
         ...outside.map((rule) => ({ id: `outside ${rule}`, label: `${rule}, outside the sandbox` })),
+        ...(keys === undefined ? [] : [{ id: keysId, label: keyWords[keys] }]),
       ]
       const picked = await choose(world, 'Which rule do you want to remove?', options)
       if (picked === undefined) return
+      if (picked === keysId) {
+        await project.doc.update(({ keys: _, ...doc }) => doc)
+        return world.say('termaite asks again whether commands may see the files with keys of this project.', 'note')
+      }
       const without = (rules: readonly string[] = [], before = '') => rules.filter((one) => before + one !== picked)
       await project.doc.update((doc) => ({
         ...doc,
@@ -46,9 +51,17 @@ export function permissionsCommand(controls: DeskControls): Command {
   }
 }
 
-type KeptRules = { kept: readonly string[]; outside: readonly string[] }
+const keysId = 'the answer about keys'
 
-function rulesText(controls: DeskControls, { kept, outside }: KeptRules, sandbox: string): string {
+/** What the person answered about the files with keys of the project. */
+const keyWords = {
+  shown: 'commands see the files with keys of this project',
+  hidden: 'commands do not see the files with keys of this project',
+}
+
+type KeptRules = { kept: readonly string[]; outside: readonly string[]; keys: keyof typeof keyWords | undefined }
+
+function rulesText(controls: DeskControls, { kept, outside, keys }: KeptRules, sandbox: string): string {
   const { mode, deny, ask, allow, run, project } = controls.app().settings.permissions
   const lists = {
     'refused in this run': run.deny,
@@ -60,6 +73,7 @@ function rulesText(controls: DeskControls, { kept, outside }: KeptRules, sandbox
     'allowed by the settings': allow,
     'allowed in this project': kept,
     'run outside the sandbox in this project': outside,
+    'answered in this project': keys === undefined ? [] : [keyWords[keys]],
   }
   const lines = Object.entries(lists).flatMap(([what, rules]) =>
     rules.length === 0 ? [] : [`${what}:`, ...rules.map((rule) => `  ${rule}`)],
@@ -68,7 +82,7 @@ function rulesText(controls: DeskControls, { kept, outside }: KeptRules, sandbox
     `The permission mode is ${mode} and the leash is ${controls.standing().leash}. An action runs only when both allow it.`,
     lines.length > 0 ? block(lines.join('\n')) : 'There are no permission rules.',
     sandbox,
-    ...(kept.length + outside.length > 0
+    ...(kept.length + outside.length > 0 || keys !== undefined
       ? ['To remove a rule that you allowed in this project, type /permissions remove.']
       : []),
   ].join('\n')
