@@ -86,6 +86,11 @@ export const variables: readonly VariableGroup[] = [
       { name: 'CODEX_HOME', does: 'The folder of Codex’s settings.' },
       { name: 'GEMINI_CLI_HOME', does: 'The folder above the settings of Gemini CLI.' },
       { name: 'QWEN_HOME', does: 'The folder of Qwen Code’s settings.' },
+      {
+        name: 'QWEN_CODE_SYSTEM_SETTINGS_PATH',
+        does: 'The file of the machine’s settings for Qwen Code; termaite adds its own to a copy.',
+      },
+      { name: 'CODE_ASSIST_ENDPOINT', does: 'The address of Gemini CLI’s service for logins, passed on as it is.' },
       { name: 'COPILOT_HOME', does: 'The folder of Copilot CLI’s settings.' },
       { name: 'PI_CODING_AGENT_DIR', does: 'The folder of pi’s settings.' },
       { name: 'CLAUDE_PROJECT_DIR', does: 'In a hook: the folder of the project, as Claude Code names it.', set: true },

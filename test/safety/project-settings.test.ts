@@ -92,7 +92,7 @@ for (const user of wallUsers) {
       const script =
         'echo evil >> .bashrc; echo evil > .profile; cat .ssh/id_rsa; echo x >> .config/autostart/x; echo x >> work/code; true'
       const [ran] = await runBehindWall(user, { root: home, home }, [script])
-      const name = ran!.settled[0]?.match(/The command made or changed (\S+),/)?.[1]
+      const name = ran!.settled[0]?.match(/ (\.\S+),/)?.[1]
       assert.deepEqual([ran!.out, name, ran!.settled.length], ['', '.profile', 1])
       const text = (path: string) => readFileSync(join(home, path), 'utf8')
       assert.deepEqual(
@@ -126,7 +126,7 @@ for (const user of wallUsers)
       const told = results.flatMap(({ settled }) => settled)
       assert.ok(told.some((words) => words.includes('.gemini')))
       assert.ok(
-        told.every((words) => words.startsWith('The command made or changed ')),
+        told.every((words) => /\.(?:gemini|claude)\b/.test(words)),
         told.join('\n'),
       )
       // None of these files counts as the person's own: once the command in the background has ended, all of them go.
