@@ -198,7 +198,8 @@ test('a command of our own agent, a hook and the setup of a worktree have no key
   }
   const { tools, close } = openTools('native', parts, [])
   const bash = tools.find(({ name }) => name === 'bash')!
-  const call = { cwd: project, signal: new AbortController().signal, until: Infinity, emit: async () => {} } as never
+  const signal = new AbortController().signal
+  const call = { cwd: project, leash: 'all', signal, until: Infinity, emit: async () => {} } as never
   await bash.run(bash.parse({ command: `env -0 >"${dump}/bash"` }), call)
   await close()
   await runSeatHooks('Stop', {}, seat, parts, io.signal)
