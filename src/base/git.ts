@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { isWithin } from './real-path.ts'
 
 /** Returns the git root of a folder, or the folder itself, as a real path. Starts no process. */
 export function projectRoot(cwd: string): string {
@@ -20,6 +21,27 @@ export function gitFolders(root: string): { own: string; common: string } | unde
     return undefined
   }
 }
+
+/**
+ * Whether the git folders of a project are its own: they lie in it, or the folder outside names the project as its worktree or its
+ * submodule. A project that was made to deceive could name any other repository as its own.
+ */
+export function hasOwnGitFolders(root: string, { own, common }: { own: string; common: string }): boolean {
+  try {
+    const [real, mine, shared] = [realpathSync(root), realpathSync(own), realpathSync(common)]
+    if (isWithin(real, mine) && isWithin(real, shared)) return true
+    if (!isWithin(shared, mine)) return false
+    const named = isThere(join(mine, 'gitdir'))
+      ? dirname(resolve(mine, withoutEnd(readFileSync(join(mine, 'gitdir'), 'utf8'))))
+      : resolve(mine, worktreeIn(readFileSync(join(mine, 'config'), 'utf8')) ?? '')
+    return realpathSync(named) === real
+  } catch {
+    return false
+  }
+}
+
+/** The value of `core.worktree`, as git writes it into the settings of a submodule. */
+const worktreeIn = (config: string) => /^\[core\]\n(?:[ \t].*\n)*?[ \t]*worktree = (.+)$/m.exec(config)?.[1]
 
 /** Returns the folder whose settings, objects and refs a git folder uses; throws where git could not read which one it is. */
 export function commonFolder(own: string): string {

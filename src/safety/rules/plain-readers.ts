@@ -1,7 +1,7 @@
 import type { ProjectBounds } from '../path-location.ts'
-import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { gitFolders, projectRoot } from '../../base/git.ts'
+import { gitFolders, hasOwnGitFolders, projectRoot } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
 import { isSecretName, isSecretPlace } from '../secret-files.ts'
@@ -243,21 +243,14 @@ const quiet = ['-c', 'diff.autoRefreshIndex=false']
 /** Flags by which a log shows the lines of files. */
 const isPatch = /^(?:-[puwbRU]|--(?:patch|word-diff|ignore-))/
 
-/**
- * Whether the repository of a folder lies in the project, with its objects and refs, or is a worktree that the repository
- * outside knows as its own: a project that was made to deceive could name any other repository as its own.
- */
+/** Whether the repository of a folder is the project's own, with its objects and refs: links could lead to those of another one. */
 function hasOwnRepository(cwd: string, roots: readonly string[]): boolean {
   try {
     const root = projectRoot(cwd)
     const folders = gitFolders(root)
     if (!folders || !roots.some((one) => isWithin(one, root))) return false
-    const own = realpathSync(folders.own)
-    const common = realpathSync(folders.common)
-    const isInside = (path: string) => roots.some((one) => isWithin(one, path))
-    const knows = () =>
-      realpathSync(resolve(own, readFileSync(join(own, 'gitdir'), 'utf8').trim())) === join(root, '.git')
-    if (!(isInside(own) && isInside(common)) && !(isWithin(common, own) && knows())) return false
+    if (!hasOwnGitFolders(root, folders)) return false
+    const { own, common } = folders
     const data = ['HEAD', 'index'].map((name) => join(own, name))
     data.push(...['objects', 'refs', 'packed-refs', 'logs'].map((name) => join(common, name)))
     return data.every((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true)

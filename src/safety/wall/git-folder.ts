@@ -3,7 +3,7 @@ import type { GitPlace } from './git-places.ts'
 import type { SearchResult } from './project-search.ts'
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { gitFolders } from '../../base/git.ts'
+import { gitFolders, hasOwnGitFolders } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { gitPrograms } from './git-programs.ts'
 import { isThere, linksIn, modulesIn, planOf, remove, withoutPrograms } from './git-places.ts'
@@ -49,7 +49,7 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
     return isHeld ? [] : [...(git === 'write' ? above(place, path) : []), { path, write: false }]
   }
   const mounts = [
-    ...(own === undefined || leads !== undefined ? [] : [{ path: link, write: false }]),
+    ...(leads !== undefined || !isThere(link) ? [] : [{ path: link, write: false }]),
     ...nested.pointers().map((path) => ({ path, write: false })),
     ...all.flatMap((one) => one.mounts),
     ...programs.kept.flatMap(programMounts),
@@ -80,7 +80,7 @@ const settled = async (guards: readonly Guard[]) => guards.flatMap((one) => one.
 function foldersAt(root: string): GitPlace[] {
   const folders = gitFolders(root)
   const [own, common] = folders ? [realIfThere(folders.own), realIfThere(folders.common)] : []
-  if (own === undefined || common === undefined) return []
+  if (own === undefined || common === undefined || !hasOwnGitFolders(root, { own, common })) return []
   const modules = modulesIn(join(common, 'modules')).map((path) => ({ path }))
   if (own === common) return [{ path: own }, ...modules]
   return [{ path: own, linked: true }, { path: common }, ...modules]
