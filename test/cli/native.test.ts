@@ -295,7 +295,7 @@ test(
   options,
   async (t) => {
     const calls = [
-      { tool: 'bash', input: { command: 'ls # MADE_UP_TOKEN=hunter2hunter2' } },
+      { tool: 'bash', input: { command: 'date +MADE_UP_TOKEN=hunter2hunter2' } },
       { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } },
       { tool: 'file_reader', input: { file_path: 'absent.txt' } },
     ]
@@ -410,7 +410,7 @@ test('the model is told when a background command ends, once, without asking for
     if (JSON.stringify(body.messages).includes('has ended')) return { text: 'It failed.' }
     return { call: { tool: 'bash', input: { command: `touch go; sleep 0.1 # ${count}` } } }
   })
-  const { code, out, err } = await run('-p', 'build it', '--leash', 'edit', '--allow', 'bash')
+  const { code, out, err } = await run('-p', 'build it', '--leash', 'all')
   assert.deepEqual({ code, out }, { code: 0, out: 'It failed.\n' }, err)
   assert.deepEqual(
     machine.history().flatMap((entry) => (entry.type === 'guide' ? [{ name: entry.name, text: entry.text }] : [])),

@@ -14,7 +14,7 @@ import { Sitting, rested } from './sitting.ts'
 
 const options = { timeout: 120_000 }
 
-/** Our own agent in the chat, on a scripted model; every command is allowed. */
+/** Our own agent in the chat, on a scripted model; every command is allowed, with a sandbox and without one. */
 async function chatting(t: TestContext, script: Script, more: object = {}) {
   const machine = new Machine(t)
   const server = await modelServer(script)
@@ -22,7 +22,6 @@ async function chatting(t: TestContext, script: Script, more: object = {}) {
   machine.settings({
     metaInstruction: false,
     thinking: 'off',
-    permissions: { allow: ['bash'] },
     ...more,
     agents: [
       {
@@ -37,6 +36,7 @@ async function chatting(t: TestContext, script: Script, more: object = {}) {
   const shown = looks.dark!
   const window = new ProgramWindow(machine, {
     ...shown,
+    args: ['--leash', 'all'],
     // The outputs of its commands lie in the folder of the machine, which the test takes away after the program was killed.
     env: { ...shown.env, ANTHROPIC_API_KEY: 'made-up', SHELL: '/bin/sh', TMPDIR: machine.folder },
   })

@@ -102,7 +102,7 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   const person = env.HOME ?? home
   lean.GOMODCACHE = own.GOMODCACHE ?? join(own.GOPATH ?? join(person, 'go'), 'pkg', 'mod')
   lean.CARGO_HOME = own.CARGO_HOME ?? join(person, '.cargo')
-  const fetched = [lean.GOMODCACHE, join(lean.CARGO_HOME, 'registry'), join(lean.CARGO_HOME, 'git')]
+  const fetched = [lean.GOMODCACHE, `${lean.CARGO_HOME}/registry`, `${lean.CARGO_HOME}/git`]
   lean.CARGO_TARGET_DIR = join(lean.XDG_CACHE_HOME ?? inner, 'cargo-target')
   const none = settings.sandbox.enabled ? await sandboxOf(parts).none() : 'the settings switch it off'
   if (none !== undefined) {

@@ -24,7 +24,7 @@ const remembered = new Map<string, { mark: string; file: string | undefined }>()
  */
 export async function plainGitSettings({ root, env, own }: Asked): Promise<string | undefined> {
   const home = env.HOME ?? '/'
-  const xdg = join(env.XDG_CONFIG_HOME || join(home, '.config'), 'git')
+  const xdg = `${env.XDG_CONFIG_HOME || join(home, '.config')}/git`
   const mark = [join(home, '.gitconfig'), join(xdg, 'config'), join(xdg, 'ignore'), join(root, '.git')]
     .map(markOf)
     .join(' ')

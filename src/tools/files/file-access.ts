@@ -76,7 +76,7 @@ async function namesIn(real: string, judged: string): Promise<string[]> {
   if (!isWithin(judged, real)) return []
   const folder = HeldFolder.open(real)
   const entries = await folder.entries().finally(() => folder.close())
-  return entries.map(({ name }) => name)
+  return entries.map(({ name }) => name).sort()
 }
 
 /** The file or folder whose path ends like this one, in the folder where the model works: models invent the folders above a project. */

@@ -64,6 +64,7 @@ test('a worker in the background has no terminal, hands over its envelope and en
       terminal: undefined,
       model: undefined,
       resume: undefined,
+      within: undefined,
       limits: { writes: false, scope: undefined },
     },
   ])
