@@ -193,7 +193,9 @@ test(
   async (t) => {
     const folder = away(t)
     const server = (name: string, more: object = {}) => ({ command: 'node', args: ['server.mjs', name], ...more })
-    const { machine, run } = await agentThatRuns(t, [], {
+    // The turn lasts until each server has told what it sees.
+    const command = 'until [ -s seen-own ] && [ -s seen-out ] && [ -s seen-theirs ]; do sleep 0.1; done'
+    const { machine, run } = await agentThatRuns(t, [{ command }], {
       mcpServers: { own: server('own', { env: { OWN_TOKEN: 'x' } }), out: server('out', { wall: false }) },
     })
     writeFileSync(
