@@ -13,7 +13,8 @@ type Sent = {
 /**
  * Sends a request through the proxies of the environment, and resolves with the beginning of its answer. Node's own `fetch` is a
  * library of its own, and to load it takes longer than most of our commands. A server may close a kept connection at the very moment
- * at which it is used again, before it has read anything: then the request is sent once more, on a connection of its own.
+ * at which it is used again, before it has read anything: then the request is sent once more, on a connection of its own. A large one
+ * is not, because the server may have read a part of it: its sender goes on from there.
  */
 export function sendRequest(url: URL, sent: Sent, env: Env): Promise<IncomingMessage> {
   return sendOnce(url, sent, env).catch((error: unknown) => {
@@ -21,6 +22,9 @@ export function sendRequest(url: URL, sent: Sent, env: Env): Promise<IncomingMes
     return sendOnce(url, { ...sent, headers: { ...sent.headers, connection: 'close' } }, env)
   })
 }
+
+/** A request of this size leaves in one piece. */
+const largestRepeated = 16 * 1024
 
 const closedMeanwhile = new Error('the kept connection was closed before the request was read')
 
@@ -42,7 +46,8 @@ function sendOnce(url: URL, { method, headers, body, signal }: Sent, env: Env): 
     asked.on('close', () => signal.removeEventListener('abort', stop))
     asked.on('error', (error: NodeJS.ErrnoException) => {
       const isClosed = asked.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-      reject(isClosed && !signal.aborted ? closedMeanwhile : error)
+      const isSmall = (body?.length ?? 0) <= largestRepeated
+      reject(isClosed && isSmall && !signal.aborted ? closedMeanwhile : error)
     })
     asked.end(body)
   })

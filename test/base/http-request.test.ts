@@ -86,4 +86,9 @@ test('a request on a kept connection that the server closes meanwhile is sent on
   assert.deepEqual(seen, ['keep-alive', 'keep-alive', 'close'])
   await assert.rejects(asked(new URL('gone', url)), { code: 'ECONNRESET' })
   assert.equal(seen.length, 4)
+  // A part of a large request may have been read.
+  assert.equal(await (await asked(url)).text(), 'answer 5')
+  await new Promise(setImmediate)
+  await assert.rejects(asked(new URL('gone', url), undefined, 'x'.repeat(100_000)), { code: /ECONNRESET|EPIPE/ })
+  assert.equal(seen.length, 6)
 })
