@@ -16,9 +16,10 @@ export type Report = { seconds: number; tests: TestResult[] }
 const root = join(import.meta.dirname, '..')
 
 /**
- * Runs the processes in this order, and reports in words with the failures at the end; the same as JSON to the file `report`. A file of
- * which no test is told is a failure, and so is a test that is marked as to be done and fails: both would prove nothing. The limit of the runner is one for each test: a process that does not end after its tests, because something of theirs
- * still runs, would hold everything up. Such a process is killed when none has told anything for that time, and is a failure.
+ * Runs the processes in this order, and reports in words with the failures at the end; the same as JSON to the file `report`. A file
+ * whose process reports no test is a failure, and so is a test that is marked as "todo" and fails: both would prove nothing. The limit
+ * of the runner is one for each test: a process that does not end after its tests, because something of theirs still runs, would hold
+ * everything up. Such a process is killed when no process has reported anything for that time, and is a failure.
  */
 export async function runTests(
   processes: readonly TestProcess[],
@@ -78,7 +79,7 @@ export async function runTests(
   clearTimeout(silence)
   const told = new Set(results.map(({ file }) => file))
   for (const file of processes.flatMap((one) => one.tests).filter((one) => !isToldOf(one, told))) {
-    console.log(`No test of ${file} was told of: the file has none, or its process ended before them.`)
+    console.log(`${file} reported no test: the file has none, or its process ended before they ran.`)
     process.exitCode = 1
     results.push({ file, name: 'a test of this file', outcome: 'failed' })
   }

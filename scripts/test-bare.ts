@@ -16,7 +16,7 @@ mkdirSync(home)
 chmodSync(folder, 0o755)
 linkPrograms(bin, (name) => optional.test(name))
 
-const kept = ['CI', 'FULL', 'CASES_SEED', 'SHELL', 'USER', 'LOGNAME', 'TERM']
+const kept = ['CI', 'FULL', 'CASES_SEED', 'TERMAITE_GOLDEN_SEEN', 'SHELL', 'USER', 'LOGNAME', 'TERM']
 const env = {
   ...Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
   PATH: bin,

@@ -98,6 +98,7 @@ test('a followed turn whose process is killed ends on the screen and in the log'
     ['other'],
   )
   other.kill()
+  await other.over
   await until((all) => closings(all).length === 1)
   const { running, done } = screen()
   assert.deepEqual(running, [])
@@ -142,6 +143,7 @@ test('a turn whose process cannot be reached ends on the screen when the process
   await until((all) => runs(all)[0]?.[1] === silent)
   assert.deepEqual(runs(heard), [[undefined, silent]])
   other.kill()
+  await other.over
   await until((all) => closings(all).length === 1)
   assert.deepEqual(runs(heard), [])
   const ends = (await desk.app().conversation.read()).entries.filter(({ type }) => type === 'end')
@@ -184,6 +186,8 @@ test(
       assert.deepEqual(runs(screen.heard), [])
     }
     assert.deepEqual(prompts(heard), ['a long one'])
+    // The other process still writes into the folder of the test until its end.
+    await other.over
   },
 )
 
