@@ -41,7 +41,7 @@ async function chatting(t: TestContext, script: Script, more: object = {}) {
     env: { ...shown.env, ANTHROPIC_API_KEY: 'made-up', SHELL: '/bin/sh', TMPDIR: machine.folder },
   })
   t.after(() => window.end())
-  await window.shows('Leash all:')
+  await window.shows(/Leash all:[^]*Enter answers/)
   window.type('1')
   await window.shows(rested('0 tokens'))
   return { machine, server, window }
