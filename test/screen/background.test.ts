@@ -14,8 +14,8 @@ import { Sitting, rested } from './sitting.ts'
 
 const options = { timeout: 120_000 }
 
-/** Our own agent in the chat, on a scripted model; every command is allowed, with a sandbox and without one. */
-async function chatting(t: TestContext, script: Script, more: object = {}) {
+/** Our own agent in the chat, on a scripted model; on the leash all, every command is allowed without a sandbox, too. */
+async function chatting(t: TestContext, script: Script, more: object = {}, leash: 'all' | 'edit' = 'all') {
   const machine = new Machine(t)
   const server = await modelServer(script)
   t.after(() => server.close())
@@ -36,13 +36,15 @@ async function chatting(t: TestContext, script: Script, more: object = {}) {
   const shown = looks.dark!
   const window = new ProgramWindow(machine, {
     ...shown,
-    args: ['--leash', 'all'],
+    args: ['--leash', leash],
     // The outputs of its commands lie in the folder of the machine, which the test takes away after the program was killed.
     env: { ...shown.env, ANTHROPIC_API_KEY: 'made-up', SHELL: '/bin/sh', TMPDIR: machine.folder },
   })
   t.after(() => window.end())
-  await window.shows(/Leash all:[^]*Enter answers/)
-  window.type('1')
+  if (leash === 'all') {
+    await window.shows(/Leash all:[^]*Enter answers/)
+    window.type('1')
+  }
   await window.shows(rested('0 tokens'))
   return { machine, server, window }
 }
@@ -189,10 +191,13 @@ describe('commands in the background', { concurrency: 2 }, () => {
 
   test('the line of a long command names the key', options, async (t) => {
     const command = 'echo begun; sleep 1000'
-    // A machine without a sandbox would be told so on the screen.
-    const { window } = await chatting(t, () => ({ call: { tool: 'bash', input: { command } } }), {
-      sandbox: { enabled: false },
-    })
+    // A machine without a sandbox would be told so on the screen, and the question about the leash names the folder.
+    const { window } = await chatting(
+      t,
+      () => ({ call: { tool: 'bash', input: { command } } }),
+      { sandbox: { enabled: false }, permissions: { allow: [`bash(${command})`] } },
+      'edit',
+    )
     const sitting = new Sitting(window, 'dark', (row) => row.replaceAll(/[⠋⠙⠸⠴⠦⠇]/g, '*').replaceAll(/\d+ s\b/g, '9 s'))
     await sitting.begun()
     window.type('build it\r')
