@@ -27,7 +27,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     'src/safety/wall/availability.ts',
     'src/safety/wall/bubblewrap.ts',
     'src/safety/wall/hidden-places.ts',
-    'src/safety/wall/project-settings.ts',
+    'src/safety/wall/quarantine.ts',
     'src/safety/wall/system-places.ts',
     'src/safety/wall/turn-scratch.ts',
     'src/safety/wall/wall.ts',

@@ -109,6 +109,12 @@ export function isWholeRepository({ own, common }: { own: string; common: string
   }
 }
 
+/** Whether git reads objects of another folder, too. A list without a line names none: the sandbox leaves such a file behind. */
+export function readsOtherObjects(objects: string): boolean {
+  const lists = ['alternates', 'http-alternates'].map((name) => join(objects, 'info', name))
+  return lists.some((list) => (statSync(list, { throwIfNoEntry: false })?.size ?? 0) > 0)
+}
+
 /** Lists the uncommitted files. Submodules are left out: git would start itself in each of them, with its settings. */
 export const anyChange = ['status', '--porcelain', '--no-renames', '-z', '--ignore-submodules=all'] as const
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, st
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { gitFolders, projectRoot } from './git.ts'
+import { gitFolders, projectRoot, readsOtherObjects } from './git.ts'
 import { fileSettings, personSettings, settingsText } from './git-settings.ts'
 import { withoutProject } from './program-path.ts'
 import { gitCommand, makeStop, runGit } from './run-git.ts'
@@ -178,8 +178,7 @@ function viewOf({ root, own, common }: Repository, given: GitEnv, writes: boolea
 /** Objects that are kept elsewhere (`objects/info/alternates`) are not read: a stranger's repository could name any folder. */
 function linkObjects(common: string, view: string): void {
   const objects = join(common, 'objects')
-  const elsewhere = ['alternates', 'http-alternates'].some((name) => existsSync(join(objects, 'info', name)))
-  if (!elsewhere) return symlinkSync(objects, join(view, 'objects'))
+  if (!readsOtherObjects(objects)) return symlinkSync(objects, join(view, 'objects'))
   mkdirSync(join(view, 'objects'))
   const names = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
   for (const name of ['pack', ...names]) symlinkSync(join(objects, name), join(view, 'objects', name))

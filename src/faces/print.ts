@@ -8,6 +8,7 @@ import { summaryWords } from '../core/talk/compaction.ts'
 import { say, textFor } from '../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { localTime } from '../base/local-time.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { grouped } from '../base/number-words.ts'
 import { retryWords, thoughtWords } from './chat/numbers.ts'
 import { failureSentence } from '../core/talk/outcome.ts'
@@ -203,13 +204,23 @@ function closing(
     return `termaite: ${clean(message)}${when}\n${next}`
   }
   const used = sum(usages)
-  const denied = outcome.denials?.length
-    ? `${agent} was refused: ${outcome.denials.map(clean).join('; ')}. Allow more with --leash edit or --leash all.\n`
-    : ''
+  const denied = outcome.denials?.length ? refusedWords(agent, outcome.denials, outcome.rules) : ''
   const tokens = used ? ` · ${grouped(used.input + used.output)} tokens (${used.source})` : ''
   const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`
   const how = thought ? ` · ${thoughtWords(thought).join(' · ')}` : ''
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
+}
+
+/** What an agent was not allowed to do, and what would allow it. */
+function refusedWords(agent: string, denials: readonly string[], rules: readonly string[] = []): string {
+  // A rule that cannot be printed as it is would allow something else than it says.
+  const flags = rules.filter((rule) => clean(rule) === rule).map((rule) => `--allow ${shellWord(rule)}`)
+  const what = flags.length === denials.length ? 'this' : 'a part of this'
+  const remedy =
+    flags.length === 0
+      ? 'Allow more with --leash edit or --leash all'
+      : `Allow ${what} with ${flags.join(' ')}, or everything with --leash all`
+  return `${agent} was refused: ${denials.map(clean).join('; ')}. ${remedy}.\n`
 }
 
 const attemptWords = ({ agent, failure }: AttemptReport) => (failure ? failureSentence(agent, failure) : '')

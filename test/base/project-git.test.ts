@@ -42,6 +42,15 @@ test('objects of another folder are not read, because a repository could name an
   await assert.rejects(git(project.root, 'rev-parse', 'HEAD:a.txt'))
 })
 
+test('an empty list of other objects, which a sandbox leaves behind, hinders no new object', async () => {
+  using project = committed()
+  writeFileSync(join(project.root, '.git/objects/info/alternates'), '')
+  const git = projectGit(project.env)
+  project.write('new.txt', 'a text whose object needs a folder of its own\n')
+  await git(project.root, 'add', 'new.txt')
+  assert.equal(project.git('show', ':new.txt'), 'a text whose object needs a folder of its own\n')
+})
+
 test("in a trusted folder the person's own filters run in a new worktree, the repository's do not", async (t) => {
   using project = committed()
   project.write('.gitattributes', '*.own filter=own\n*.repo filter=repo\n')

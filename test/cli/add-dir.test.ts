@@ -49,7 +49,9 @@ test('tools and commands of our own agent use an added folder like the project, 
   assert.equal(refused.code, 77, refused.err)
   assert.deepEqual(readdirSync(shared).sort(), ['sub', 'there.txt'], 'nothing was written without the flag')
   const before = results().length
-  const { code, err } = await run('--add-dir', '../shared')
+  // Without a sandbox, the command runs by a rule for exactly this command.
+  const command = `cat ${shared}/there.txt && echo by a command > ${shared}/sub/command.txt`
+  const { code, err } = await run('--add-dir', '../shared', '--allow', `bash(${command})`)
   assert.equal(code, 0, err)
   assert.deepEqual(
     results()

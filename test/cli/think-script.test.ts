@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alive, labelled } from '../base/alive.ts'
+import { firstLine } from '../../src/mind/think/prompt-text.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine, nativeOn } from './program.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
@@ -79,11 +80,11 @@ test(
     const { machine, run } = await counting(t, write)
     const { code, out, err } = await run('--leash', 'edit')
     assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
-    const refused =
-      'repl was refused: termaite cannot tell what this code does before it runs, and nobody was there to say yes. Do not try it again in this turn.'
+    const none = `there is no sandbox (${noSandbox}), so termaite asks before each command`
+    const refused = `repl was refused: ${none}; termaite cannot tell what this code does before it runs, and nobody was there to say yes`
     const unwalled = [
-      refused,
-      'termaite: the script was not allowed (repl was refused: termaite cannot tell what this code does before it runs, and nobody was there to say yes); answering directly',
+      `${refused}. Do not try it again in this turn.`,
+      `termaite: the script was not allowed (${firstLine(refused)}); answering directly`,
       'one: Two, I think.',
       'one, passed: undefined, 1 asked',
     ]

@@ -51,7 +51,9 @@ describe('notes, commands and agents of a project in the chat', { concurrency: 2
       options,
       async (t) => {
         const machine = new Machine(t)
-        machine.agents({ alpha: 'tail -c 200' }, { metaInstruction: false, thinking: 'off' })
+        // The card says why there is no sandbox, which differs from machine to machine where the settings do not say it.
+        const sandbox = { enabled: false }
+        machine.agents({ alpha: 'tail -c 200' }, { metaInstruction: false, thinking: 'off', sandbox })
         write(
           machine,
           '.claude/commands/ship.md',

@@ -196,11 +196,14 @@ async function* askInRoom(
 
 /** Adds to the outcome what the turn was not allowed to do. */
 function withDenials(outcome: Outcome, done: readonly Fact[]): Outcome {
-  const denials = done.flatMap((fact) => {
-    const denied = fact.type === 'result' ? (fact.data as { denied?: string } | undefined)?.denied : undefined
-    return denied === undefined ? [] : [denied]
+  const refused = done.flatMap((fact) => {
+    const data = fact.type === 'result' ? (fact.data as { denied?: string; rule?: string } | undefined) : undefined
+    return data?.denied === undefined ? [] : [data]
   })
-  return outcome.ok && denials.length > 0 ? { ...outcome, denials: [...new Set(denials)] } : outcome
+  if (!outcome.ok || refused.length === 0) return outcome
+  const rules = refused.flatMap(({ rule }) => rule ?? [])
+  const denials = [...new Set(refused.map(({ denied }) => denied!))]
+  return { ...outcome, denials, ...(rules.length > 0 && { rules: [...new Set(rules)] }) }
 }
 
 async function* refusedPrompt(why: string): AsyncGenerator<Event, Outcome> {

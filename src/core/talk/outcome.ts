@@ -35,10 +35,10 @@ export type Answer = { text: string; whole?: Ref }
 
 /**
  * How a turn ended. `refused`: the model declined. `asks`: the reply is a question. `denials`: what the agent was not allowed
- * to do. `unkept`: a good answer that could not be kept in the log.
+ * to do, and `rules`: the rules that would have allowed it. `unkept`: a good answer that could not be kept in the log.
  */
 export type Outcome =
-  | ({ ok: true; refused?: true; asks?: string; denials?: string[]; seen?: Seen } & Answer)
+  | ({ ok: true; refused?: true; asks?: string; denials?: string[]; rules?: string[]; seen?: Seen } & Answer)
   | { ok: false; failure: Failure; unkept?: Answer }
 
 /** How each kind of failure is told to a person, as the predicate of a sentence about an agent. */

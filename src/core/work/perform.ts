@@ -127,7 +127,7 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   // A person's no is final. When nobody could be asked, a person may still allow it another time: that is a denial.
   return consent === 'no'
     ? { ...no(`${tool.name} was refused: the person said no. ${again}`), data: { refused: denied } }
-    : no(`${tool.name} was refused: ${why}, and nobody was there to say yes. ${again}${ruleWords(rule)}`, denied)
+    : no(`${tool.name} was refused: ${why}, and nobody was there to say yes. ${again}${ruleWords(rule)}`, denied, rule)
 }
 
 const ruleWords = (rule: string | undefined): string =>
@@ -146,11 +146,11 @@ function consentIn(picks: string[] | undefined): Consent {
   return picks.includes('once') ? 'once' : 'no'
 }
 
-/** `denied` names the call that was not allowed, so that a person can allow it later. */
-const no = (text: string, denied?: string): Result => ({
+/** `denied` names the call that was not allowed, so that a person can allow it later, and `rule` the rule that would allow it. */
+const no = (text: string, denied?: string, rule?: string): Result => ({
   ok: false,
   text,
-  ...(denied !== undefined && { data: { denied } }),
+  ...(denied !== undefined && { data: defined({ denied, rule }) }),
 })
 
 function words(error: unknown): string {

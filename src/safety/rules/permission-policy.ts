@@ -210,7 +210,7 @@ function decide(known: Case): Verdict {
   }
   if (covers([...rules.spared, ...rules.allow]))
     return { verdict: 'yes', why: 'a rule allows it', permission: beyond ?? 'leash' }
-  if (bare) return ask(`as far as termaite can tell, ${reasons(call.parts, call)}`, dangerousParts(call.parts))
+  if (bare) return ask(bareReasons(call), dangerousParts(call.parts))
   if (beyond && leaves(beyond)) return ask(leavingReasons(call, beyond), leavingParts(call, bounds, leash, wall!))
   const left = notAllowed([...rules.spared, ...rules.allow])
   for (const { who, rules: named, others } of limits) {
@@ -242,6 +242,13 @@ function decide(known: Case): Verdict {
 /** Why no command runs at `read` without a wall. */
 const bareReading = (none: string): string =>
   `this agent may only read, and without a sandbox termaite cannot hold a command to that (${none.replace(/\.$/, '')}); file_reader, grep_search, glob and ls need no command`
+
+/** What a command without a wall would do; its parts that only read are no reason beside others. */
+function bareReasons(call: JudgedCall): string {
+  const acting = call.parts.filter((part) => part.class !== 'reads')
+  const words = reasons(acting.length > 0 ? acting : call.parts, call)
+  return call.worst.class === 'dynamic' ? words : `as far as termaite can tell, ${words}`
+}
 
 /** Why a command would leave the wall: the agent's own reason, and what the parts need. */
 function leavingReasons(call: JudgedCall, beyond: Beyond): string {

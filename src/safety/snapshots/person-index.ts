@@ -1,9 +1,9 @@
 import type { Limits } from './retention.ts'
 import type { RawPath, Repository } from './snapshot-repository.ts'
-import { existsSync, readdir, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdir, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { gitFolders } from '../../base/git.ts'
+import { gitFolders, readsOtherObjects } from '../../base/git.ts'
 import { projectGit } from '../../base/project-git.ts'
 import { checked, endLoan, loanOf, onDisk, splitPaths } from './snapshot-repository.ts'
 import { inQuarantine, writePack } from './object-quarantine.ts'
@@ -66,8 +66,7 @@ export async function borrowPersonIndex(
 
 /** Whether all objects of a repository are in its own folder and have the names that ours have. */
 function isLendable(common: string, objects: string): boolean {
-  const elsewhere = ['alternates', 'http-alternates'].some((name) => existsSync(join(objects, 'info', name)))
-  return !elsewhere && !/objectformat/i.test(readFileSync(join(common, 'config'), 'utf8'))
+  return !readsOtherObjects(objects) && !/objectformat/i.test(readFileSync(join(common, 'config'), 'utf8'))
 }
 
 /** The size of each content that the person's repository has. */
