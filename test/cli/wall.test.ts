@@ -271,6 +271,7 @@ test(
     const refused = await run('edit', forbidden(machine))
     assert.deepEqual([refused.code, existsSync(join(machine.project, 'made'))], [77, false])
     golden(t, results()[0]!, { [machine.folder]: '<machine>' })
+    golden(t, untimed(refused.err))
     const env = { GROQ_API_KEY: 'made-up', ...forbidden(machine) }
     const allowed = await machine.run(['-p', 'go', '--leash', 'edit', '--allow', 'bash(touch made)'], { env })
     assert.deepEqual([allowed.code, existsSync(join(machine.project, 'made'))], [0, true], allowed.err)
