@@ -36,6 +36,8 @@ export type ProjectDoc = {
   rules?: string[]
   /** Rules for commands that the person let run outside the sandbox in this project. */
   outside?: string[]
+  /** Places beside the project that commands may read, as the person decided. */
+  shown?: string[]
   /** Whether commands see this project's files with keys, as the person decided. */
   keys?: 'shown' | 'hidden'
   /** Folders that the person added to this project for good. */

@@ -155,6 +155,40 @@ test('an act that the wall refuses is asked about, and runs outside after a yes'
   await always.editor.close()
 })
 
+test(
+  'a place that the sandbox does not show is shown for good after a yes, but none with keys',
+  { skip },
+  async (t) => {
+    const folder = away(t)
+    writeFileSync(join(folder, 'data.txt'), 'read from afar\n')
+    writeFileSync(join(folder, 'server.pem'), 'made-up-secret\n')
+    // The programs hide from the rules which files they read.
+    const { machine, chat, run, results } = await agentThatRuns(t, [
+      { command: 'sh data.sh' },
+      { command: 'sh key.sh' },
+    ])
+    for (const [name, file] of [
+      ['data.sh', 'data.txt'],
+      ['key.sh', 'server.pem'],
+    ] as const)
+      writeFileSync(
+        join(machine.project, name),
+        `f=${folder}/${file}; cat "$f" && { echo x >> "$f"; echo wrote $?; }\n`,
+      )
+    const person = await chat('shown')
+    await person.send()
+    golden(
+      t,
+      person.editor.seen.asked.map(({ options }) => options.map(({ name }) => name)),
+      { [folder]: '<folder>' },
+    )
+    await person.editor.close()
+    assert.equal((await run('edit')).code, 0)
+    golden(t, results(), { [folder]: '<folder>' })
+    assert.equal(readFileSync(join(folder, 'data.txt'), 'utf8'), 'read from afar\n')
+  },
+)
+
 test('after a no, or without a person, the command stays inside and the model is told', { skip }, async (t) => {
   const folder = away(t)
   const { chat, run, results } = await agentThatRuns(t, [{ command: `eval "$(printf 'touch ${folder}/x')"` }])

@@ -15,7 +15,7 @@ import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
 import { cliPlaces } from '../../profiles/all.ts'
-import { secretFilesIn } from '../../safety/secret-files.ts'
+import { isSecretName, isSecretPlace, secretFilesIn, secretFolders } from '../../safety/secret-files.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
@@ -28,6 +28,7 @@ import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { slugOf } from '../project.ts'
 import { scratchRooms } from './native-scratch.ts'
+import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 type AgentShell = {
@@ -283,7 +284,8 @@ export async function homeView(settings: NativeSeat['settings'], parts: NativePa
   const person = env.HOME ?? home
   const { plainGitSettings } = await import('../../safety/wall/git-settings.ts')
   const gitSettings = await plainGitSettings({ root, env, own: home }).catch(() => undefined)
-  const show = (settings.sandbox.show ?? []).map((path) => path.replace(/^~(?=\/)/, person))
+  const { shown: agreed = [] } = await parts.project.read()
+  const show = [...(settings.sandbox.show ?? []).map((path) => path.replace(/^~(?=\/)/, person)), ...agreed]
   const folder = audited ? await projectFolder(parts, 'home') : undefined
   const shown = gitSettings === undefined ? show : [...show, dirname(gitSettings)]
   const names = {
@@ -380,11 +382,17 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       const { text, data } = typeof output === 'string' ? { text: output, data: undefined } : output
       if ((data as { exit?: unknown } | undefined)?.exit === 0) return output
       const { refusalIn } = await import('../../safety/rules/wall-refusal.ts')
-      const refused = refusalIn(text, ran.inside)
-      if (refused === undefined) return output
+      const refusal = refusalIn(text, ran.inside)
+      if (refusal === undefined) return output
+      const { words: refused } = refusal
       parts.state.notes.push(`${refused}: ${firstLine(effect.command)}`)
       const seat = parts.state.seats.get(name)
       const answer = seat && mayLeave(seat, call) && runs.isNew(effect.command, call) ? await asked() : 'unasked'
+      if (answer === 'shown')
+        return withWords(
+          await tool.run(input, { ...given }),
+          `The person lets commands read ${refusal.hidden} from now on. The command ran again, in the sandbox.`,
+        )
       if (answer === 'once' || answer === 'always') {
         const again = { ...given }
         runs.free(again)
@@ -392,8 +400,9 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       }
       return withWords(output, `${refused}. ${advice[answer]}`)
 
-      async function asked(): Promise<Consent> {
+      async function asked(): Promise<Consent | 'shown'> {
         const { command } = effect as { command: string }
+        const place = refusal!.hidden === undefined ? undefined : showable(refusal!.hidden, parts)
         const rule = `${tool.name}(${escaped(command.trim())})`
         const grants = 'fault' in parseRule(rule) ? undefined : rule
         const options = consentOptions({
@@ -403,6 +412,10 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
               ? undefined
               : { id: 'always', label: 'Yes, always run it outside the sandbox in this project', grants },
           no: { id: 'no', label: 'No' },
+          others:
+            place === undefined
+              ? []
+              : [{ id: 'shown', label: `Yes, let commands of this project read ${place}, in the sandbox` }],
         })
         const picks = await call.ask(
           {
@@ -415,17 +428,30 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
           call.signal,
         )
         const always = picks?.includes('always') === true && grants !== undefined
-        const answer: Consent = always ? 'always' : !picks ? 'nobody' : picks.includes('once') ? 'once' : 'no'
-        const what = `outside the sandbox: ${command}`
+        const isShown = picks?.includes('shown') === true && place !== undefined
+        const isYes = always || isShown
+        const answer: Consent = isYes ? 'always' : !picks ? 'nobody' : picks.includes('once') ? 'once' : 'no'
+        const what = isShown ? `read in the sandbox: ${place}` : `outside the sandbox: ${command}`
         const act = { type: 'approval' as const, tool: tool.name, what, answer, rule: always ? grants : undefined }
         // The answer is on record before the command leaves the sandbox.
         await parts.state.audit?.record(defined({ ...act, by: name, project: parts.root, session: parts.session }))
         if (always)
           await parts.project.update((doc) => ({ ...doc, outside: [...new Set([...(doc.outside ?? []), grants])] }))
-        return answer
+        if (isShown)
+          await parts.project.update((doc) => ({ ...doc, shown: [...new Set([...(doc.shown ?? []), place])] }))
+        return isShown ? 'shown' : answer
       }
     },
   }
+}
+
+/** The real place that a person may let commands read: nothing of termaite, no key, and no folder around keys, the home or the project. */
+function showable(path: string, { root, home, env }: NativeParts): string | undefined {
+  const place = realIfThere(path)
+  const person = env.HOME ?? home
+  if (place === undefined || isSecretName(place) || isSecretPlace(place, person) || isWithin(home, place))
+    return undefined
+  return [root, home, person, ...secretFolders(person)].some((inner) => isWithin(place, inner)) ? undefined : place
 }
 
 /** Asks about the files that a command left and from which programs could start by themselves; they are in the quarantine meanwhile. */

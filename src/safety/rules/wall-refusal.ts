@@ -11,12 +11,15 @@ export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'net
   sees(path: string): boolean
 }
 
-/** Finds in the output of a failed command what the wall refused it, and says it in one sentence without its full stop. */
-export function refusalIn(output: string, ran: WalledCommand): string | undefined {
+/** What the wall refused a command, in one sentence without its full stop; `hidden`: a path that is there outside and was not shown. */
+export type WallRefusal = { words: string; hidden?: string }
+
+/** Finds in the output of a failed command what the wall refused it. */
+export function refusalIn(output: string, ran: WalledCommand): WallRefusal | undefined {
   const lines = output.split('\n').slice(-mostLines)
   for (const line of lines) {
     const found = writing(line, ran) ?? finding(line, ran) ?? reaching(line, ran) ?? keys(line)
-    if (found !== undefined) return found
+    if (found !== undefined) return typeof found === 'string' ? { words: found } : found
   }
   return undefined
 }
@@ -67,12 +70,14 @@ function whyReadOnly(path: string | undefined, root: string | undefined, project
 const missing = /no such file or directory|directory nonexistent|\bENOENT\b/i
 
 /** A file that is there outside, or a folder that it would be made in, is missing inside because the wall does not show it. */
-function finding(line: string, { cwd, sees }: WalledCommand): string | undefined {
+function finding(line: string, { cwd, sees }: WalledCommand): WallRefusal | undefined {
   const path = missing.test(line) ? pathIn(line) : undefined
   if (path === undefined || !(isAbsolute(path) || path.startsWith('../'))) return undefined
   const real = resolve(cwd, path)
-  if (sees(real) || !(existsSync(real) || existsSync(dirname(real)))) return undefined
-  return `The sandbox does not show ${path}: commands see the project, the system and toolchains, and what "sandbox.show" in the person’s settings names`
+  const isThere = existsSync(real)
+  if (sees(real) || !(isThere || existsSync(dirname(real)))) return undefined
+  const words = `The sandbox does not show ${path}: commands see the project, the system and toolchains, and what "sandbox.show" in the person’s settings names`
+  return isThere ? { words, hidden: real } : { words }
 }
 
 /** The path that an error names: in quotes, or before or behind the message. */
