@@ -202,6 +202,15 @@ test('/permissions shows what was answered about keys, and takes it back', async
   assert.equal((await seat.app.project.doc.read()).keys, undefined)
 })
 
+test('/permissions shows the places that commands read by an answer, and takes one back', async (t) => {
+  const seat = await seated(t, { agents, sandbox: { enabled: false } })
+  await seat.app.project.doc.update((doc) => ({ ...doc, shown: ['/srv/data', '/srv/more'] }))
+  golden(t, await seat.type('/permissions'))
+  seat.answers.push(['shown /srv/data'])
+  golden(t, await seat.type('/permissions remove'))
+  assert.deepEqual((await seat.app.project.doc.read()).shown, ['/srv/more'])
+})
+
 test('/permissions without rules, and with a word that it does not know', async (t) => {
   const seat = await seated(t, { agents, sandbox: { enabled: false } })
   golden(t, await seat.type('/permissions'))

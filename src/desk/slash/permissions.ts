@@ -16,18 +16,19 @@ export function permissionsCommand(controls: DeskControls): Command {
     async run(args, world) {
       if (args.trim() !== '') knownWord('subcommand', args.trim(), ['remove'])
       const { project, settings, native } = controls.app()
-      const { rules: kept = [], outside = [], keys } = await project.doc.read()
+      const { rules: kept = [], outside = [], shown = [], keys } = await project.doc.read()
       if (args.trim() === '') {
         const sandbox = await sandboxWords(settings, sandboxOf(native), controls.standing().leash)
-        return world.say(rulesText(controls, { kept, outside, keys }, sandbox), 'text')
+        return world.say(rulesText(controls, { kept, outside, shown, keys }, sandbox), 'text')
       }
-      if (kept.length + outside.length === 0 && keys === undefined)
+      if (kept.length + outside.length + shown.length === 0 && keys === undefined)
         throw new UsageError(
           'no rule was allowed for always in this project, so there is none to remove. To change the rules of the settings, type /config.',
         )
       const options = [
         ...kept.map((rule) => ({ id: rule, label: rule })),
         ...outside.map((rule) => ({ id: `outside ${rule}`, label: `${rule}, outside the sandbox` })),
+        ...shown.map((place) => ({ id: `shown ${place}`, label: `commands read ${place}` })),
         ...(keys === undefined ? [] : [{ id: keysId, label: keyWords[keys] }]),
       ]
       const picked = await choose(world, 'Which rule do you want to remove?', options)
@@ -41,7 +42,10 @@ export function permissionsCommand(controls: DeskControls): Command {
         ...doc,
         rules: without(doc.rules),
         outside: without(doc.outside, 'outside '),
+        shown: without(doc.shown, 'shown '),
       }))
+      if (shown.some((place) => picked === `shown ${place}`))
+        return world.say(`Commands do not see ${picked.slice('shown '.length)} any more.`, 'note')
       const rule = picked.replace(/^outside /, '')
       world.say(
         `The rule ${rule} was removed. From the next turn on, termaite asks again, unless another rule allows it.`,
@@ -59,9 +63,14 @@ const keyWords = {
   hidden: 'commands do not see the files with keys of this project',
 }
 
-type KeptRules = { kept: readonly string[]; outside: readonly string[]; keys: keyof typeof keyWords | undefined }
+type KeptRules = {
+  kept: readonly string[]
+  outside: readonly string[]
+  shown: readonly string[]
+  keys: keyof typeof keyWords | undefined
+}
 
-function rulesText(controls: DeskControls, { kept, outside, keys }: KeptRules, sandbox: string): string {
+function rulesText(controls: DeskControls, { kept, outside, shown, keys }: KeptRules, sandbox: string): string {
   const { mode, deny, ask, allow, run, project } = controls.app().settings.permissions
   const lists = {
     'refused in this run': run.deny,
@@ -73,6 +82,7 @@ function rulesText(controls: DeskControls, { kept, outside, keys }: KeptRules, s
     'allowed by the settings': allow,
     'allowed in this project': kept,
     'run outside the sandbox in this project': outside,
+    'read by commands of this project': shown,
     'answered in this project': keys === undefined ? [] : [keyWords[keys]],
   }
   const lines = Object.entries(lists).flatMap(([what, rules]) =>
@@ -82,7 +92,7 @@ function rulesText(controls: DeskControls, { kept, outside, keys }: KeptRules, s
     `The permission mode is ${mode} and the leash is ${controls.standing().leash}. An action runs only when both allow it.`,
     lines.length > 0 ? block(lines.join('\n')) : 'There are no permission rules.',
     sandbox,
-    ...(kept.length + outside.length > 0 || keys !== undefined
+    ...(kept.length + outside.length + shown.length > 0 || keys !== undefined
       ? ['To remove a rule that you allowed in this project, type /permissions remove.']
       : []),
   ].join('\n')
