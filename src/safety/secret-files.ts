@@ -1,24 +1,47 @@
 import { promises } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 
-/** Names of files that hold keys, wherever they are; examples and templates hold none. */
+/** Names of files that hold keys, wherever they are and however they are written; examples and templates hold none. */
 const names: readonly RegExp[] = [
   /^\.env(?:rc)?(?:[._~-](?!(?:example|sample|template|dist|defaults?)$).*)?$/i,
-  /^.+\.env$/,
+  /^.+\.env$/i,
   // A name with an ending, such as id_map.ts, is a source's.
   /^id_[a-z0-9_-]+(?:\.(?:bak|old|orig|save|\d+))?$/i,
   /\.(?:pem|key|p8|p12|pfx|pkcs12|jks|keystore|keytab|kdbx|ppk|asc|gpg|age|ovpn|kubeconfig)(?:\.(?:bak|old|orig|save))?$/i,
   /^kubeconfig(?:[._-].+)?$/i,
-  /^\.(?:npmrc|yarnrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|vault-token|terraformrc|s3cfg|boto|authinfo|rclone\.conf)$/,
-  /^_netrc$/,
+  /^\.(?:npmrc|yarnrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|vault-token|terraformrc|s3cfg|boto|authinfo|rclone\.conf)$/i,
+  /^_netrc$/i,
   /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini|txt|db|enc))?$/i,
   /^(?:service[-_]account|client[-_]secret).*\.json$/i,
-  /\.tfstate(?:\.backup)?$/,
-  /^master\.key$/,
+  /\.tfstate(?:\.backup)?$/i,
+]
+
+const copies = ['', '.bak', '.old', '.orig', '.save']
+const keyEndings =
+  'pem key p8 p12 pfx pkcs12 jks keystore keytab kdbx ppk asc gpg age ovpn kubeconfig tfstate tfstate.backup'.split(' ')
+/** As git's patterns have it: no dot near the end of a name, so that the name has no ending. */
+const noEnding = [1, 2, 3, 4].map((length) => '[!.]'.repeat(length))
+
+/** The same names as patterns of git, which sees no difference between large and small letters here. They may match a name more. */
+export const secretGlobs: readonly string[] = [
+  ...['.env', '.env[._~-]*', '.envrc', '.envrc[._~-]*', '*.env'],
+  ...[...noEnding, '*[!.][!.][!.][!.][!.]', '*.[0-9]*', ...copies.slice(1).map((copy) => `*${copy}`)].map(
+    (rest) => `id_${rest}`,
+  ),
+  ...keyEndings.flatMap((ending) => copies.map((copy) => `*.${ending}${copy}`)),
+  ...['kubeconfig', 'kubeconfig[._-]*', '_netrc'],
+  ...['npmrc', 'yarnrc', 'pypirc', 'netrc', 'pgpass', 'my.cnf', 'git-credentials', 'htpasswd', 'dockercfg'].map(
+    (name) => `.${name}`,
+  ),
+  ...['vault-token', 'terraformrc', 's3cfg', 'boto', 'authinfo', 'rclone.conf'].map((name) => `.${name}`),
+  ...['credentials', 'secret', 'secrets'].flatMap((name) =>
+    ['', ...'.json .yaml .yml .toml .ini .txt .db .enc'.split(' ')].map((ending) => `${name}${ending}`),
+  ),
+  ...['service[-_]account*.json', 'client[-_]secret*.json'],
 ]
 
 /** Names that only look like those of secret files. */
-const harmless = [/\.pub$/, /^\.env\.(?:example|sample|template)/]
+const harmless = [/\.pub$/i, /^\.env\.(?:example|sample|template)/i]
 
 /** Folders below the home where programs keep their logins. */
 const folders = [

@@ -23,7 +23,7 @@ import { acceptSettings } from '../../safety/wall/project-settings.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { placeOf } from '../../safety/rules/command-place.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
-import { escaped } from '../../safety/rules/rule-matching.ts'
+import { escaped, withoutBlanks } from '../../safety/rules/rule-matching.ts'
 import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { slugOf } from '../project.ts'
@@ -394,7 +394,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
 
       async function asked(): Promise<Consent> {
         const { command } = effect as { command: string }
-        const rule = `${tool.name}(${escaped(command.trim())})`
+        const rule = `${tool.name}(${escaped(withoutBlanks(command))})`
         const grants = 'fault' in parseRule(rule) ? undefined : rule
         const options = consentOptions({
           once: { id: 'once', label: 'Yes, run it once outside the sandbox' },
