@@ -11,6 +11,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
+import { onOneLine } from '../../base/ansi.ts'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
@@ -168,7 +169,7 @@ async function hiddenKeys(
 }
 
 async function askForKeys(files: readonly string[], call: ToolCall, { project, root }: NativeParts): Promise<boolean> {
-  const named = files.slice(0, 3).map((file) => relative(root, file))
+  const named = files.slice(0, 3).map((file) => onOneLine(relative(root, file)))
   const more = files.length > named.length ? ` and ${files.length - named.length} more` : ''
   const picks = await call.ask(
     {
@@ -443,7 +444,7 @@ async function asksToKeep(
       text: `A command made or changed ${one ? 'a file' : `${files.length} files`} from which an agent, an editor or git could start programs by itself. ${one ? 'It is' : 'They are'} in the quarantine until you say yes.`,
       from: [],
       shows: [
-        { type: 'text', text: files.join('\n') },
+        { type: 'text', text: files.map(onOneLine).join('\n') },
         { type: 'command', command, cwd: call.cwd },
       ],
       options: consentOptions({

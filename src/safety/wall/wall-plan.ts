@@ -4,6 +4,7 @@ import type { SettledSettings } from './project-settings.ts'
 import type { Quarantined } from './quarantine.ts'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { onOneLine } from '../../base/ansi.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
@@ -120,7 +121,7 @@ const moved = ({ files }: Quarantined) => (files.length === 1 ? 'it was moved' :
 const mostNamed = 20
 
 function listed(files: readonly string[]): string {
-  const shown = files.slice(0, mostNamed)
+  const shown = files.slice(0, mostNamed).map(onOneLine)
   if (files.length > mostNamed) return `${shown.join(', ')} and ${files.length - mostNamed} more`
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
