@@ -117,14 +117,17 @@ export const secretFolders = (home: string) => folders.map((folder) => join(home
 
 /** Folders of a project that hold other people's files or generated ones, and are too large to be looked through. */
 const unsearched = new Set(['.git', 'node_modules', '.venv', 'venv', 'target', '__pycache__', '.next', '.cache'])
-const mostFolders = 1_000
+const mostFolders = 10_000
 const mostSecrets = 200
 
-/** The files of a project that hold keys by their names, in as many folders as can be looked through before each command. */
+/**
+ * The files of a project that hold keys by their names, in as many folders as can be looked through before each turn. Of too many the
+ * oldest count: a command that fills the project with such names does not uncover those that were there before.
+ */
 export async function secretFilesIn(root: string): Promise<string[]> {
   const found: string[] = []
   const waiting = [root]
-  for (let looked = 0; waiting.length > 0 && looked < mostFolders && found.length < mostSecrets;) {
+  for (let looked = 0; waiting.length > 0 && looked < mostFolders;) {
     const folders = waiting.splice(0, 32)
     looked += folders.length
     const lists = await Promise.all(
@@ -137,5 +140,11 @@ export async function secretFilesIn(root: string): Promise<string[]> {
         else if (entry.isFile() && isSecretName(path)) found.push(path)
       }
   }
-  return found.slice(0, mostSecrets)
+  if (found.length <= mostSecrets) return found
+  const born = new Map(
+    await Promise.all(
+      found.map(async (path) => [path, (await promises.lstat(path).catch(() => undefined))?.birthtimeMs ?? 0] as const),
+    ),
+  )
+  return found.toSorted((a, b) => born.get(a)! - born.get(b)!).slice(0, mostSecrets)
 }
