@@ -23,6 +23,12 @@ function visibleText(text: string): string {
 
 const unseen = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/
 
+/** Shows a text whole and on one line, with invisible characters spelt out, so that a name cannot be taken for a sentence of ours. */
+export function onOneLine(text: string): string {
+  const spelt = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replaceAll('\n', '\\n').replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, spelt)
+}
+
 const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/
 const printable = /[^\x00-\x08\x0b-\x1f\x7f-\x9f]+/y
 

@@ -74,6 +74,8 @@ const overrides = [
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],
   ['gpg.program', 'false'],
+  ['gpg.x509.program', 'false'],
+  ['gpg.ssh.program', 'false'],
   ['protocol.allow', 'never'],
   ['safe.bareRepository', 'explicit'],
   ['submodule.recurse', 'false'],

@@ -1,10 +1,12 @@
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { showingGit } from '../../src/base/project-git.ts'
 import { gitRows, plainReader, readerRows, splitWords } from '../../src/safety/rules/plain-readers.ts'
+import { isSecretName } from '../../src/safety/secret-files.ts'
 import { canary, layHostileProject, Tripwire } from './corpus/hostile-project.ts'
 import { hostileCommands } from './corpus/hostile-commands.ts'
 import { readerAttacks } from './corpus/reader-attacks.ts'
@@ -292,6 +294,103 @@ test('ordinary ways to look are readers, and print what the program prints', asy
   assert.equal(await shown('cat src/a.ts'), 'let a = 1\n')
   assert.match(await shown('git log --oneline'), /^[0-9a-f]+ two\n[0-9a-f]+ one\n$/)
   assert.match(await shown('git show HEAD'), /-there\n\+you/)
+})
+
+test('git shows the content of no file that holds keys by its name, and of every other file', async (t) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-keys-')))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const keys = [
+    ...['.env', '.env.local', '.env-prod', '.env_x', '.env~', '.envrc', '.envrc.old', 'prod.env', 'prod.ENV', '.Env'],
+    ...[
+      'id_rsa',
+      'id_x',
+      'id_xy',
+      'id_xyz',
+      'id_wxyz',
+      'id_deploy-key_2',
+      'ID_RSA',
+      'id_rsa.bak',
+      'id_rsa.1',
+      'id_rsa.12',
+    ],
+    ...[
+      'a.pem',
+      'a.key',
+      'a.p8',
+      'a.p12',
+      'a.pkcs12',
+      'a.keytab',
+      'a.ovpn',
+      'a.kubeconfig',
+      'a.KEY',
+      'ca.pem.bak',
+      'a.age.old',
+    ],
+    ...[
+      'kubeconfig',
+      'kubeconfig.yaml',
+      'kubeconfig-prod',
+      '.npmrc',
+      '.NPMRC',
+      '.s3cfg',
+      '.boto',
+      '.authinfo',
+      '.rclone.conf',
+    ],
+    ...[
+      '_netrc',
+      '.netrc',
+      '.pgpass',
+      '.my.cnf',
+      'credentials',
+      'credentials.toml',
+      'secret.txt',
+      'secrets.yml',
+      'SECRETS.json',
+    ],
+    ...[
+      'service_account_1.json',
+      'client-secret.json',
+      'x.tfstate',
+      'terraform.tfstate.backup',
+      'master.key',
+      'deep/a/.env-prod',
+    ],
+  ]
+  const others = [
+    'id_map.ts',
+    'id_a.js',
+    'id_x.test.ts',
+    'secrets.ts',
+    'credentials.go',
+    'keys.ts',
+    'environment.ts',
+    'a.pub',
+  ]
+  assert.deepEqual([keys.filter((name) => !isSecretName(name)), others.filter((name) => isSecretName(name))], [[], []])
+  mkdirSync(join(folder, 'deep/a'), { recursive: true })
+  for (const name of [...keys, ...others]) writeFileSync(join(folder, name), `content of ${name}\n`)
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folder, encoding: 'utf8' })
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A', '-f'],
+    ['commit', '-qm', 'one'],
+  ])
+    assert.equal(git(...args).status, 0)
+  const there = { root: folder, home, cwd: folder, path }
+  for (const line of ['git show', 'git log -p', 'git log -U1 --all']) {
+    const found = await plainReader(line, there)
+    assert.ok(found?.git, line)
+    const { argv, env, remove } = (await showingGit(folder, found.args, { PATH: path, HOME: home }))!
+    const shown = spawnSync(argv[0], argv.slice(1), { cwd: folder, env, encoding: 'utf8' }).stdout
+    remove()
+    assert.deepEqual(
+      [...shown.matchAll(/^\+content of (.*)$/gm)].map(([, name]) => name).sort(),
+      others.toSorted(),
+      line,
+    )
+  }
 })
 
 test('lines are split as a shell splits them, or not at all', () => {

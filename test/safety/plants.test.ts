@@ -1,10 +1,10 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { locatePath } from '../../src/safety/path-location.ts'
-import { putBack, quarantined } from '../../src/safety/wall/quarantine.ts'
+import { putBack, quarantined, takeAway } from '../../src/safety/wall/quarantine.ts'
 import { isAskedAbout } from '../../src/safety/wall/settings-names.ts'
 import { goldenOf } from '../golden.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
@@ -16,6 +16,11 @@ const write = (path: string, text: string) => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
 }
+
+/** A folder on another disk than that of the projects here. */
+const otherDisk = ['/dev/shm', '/tmp'].find(
+  (path) => statSync(path, { throwIfNoEntry: false }) && statSync(path).dev !== statSync('/var/tmp').dev,
+)
 
 const makes = (paths: readonly string[]) =>
   paths.map((path) => `mkdir -p '${dirname(path)}'; echo planted > '${path}'`).join('\n')
@@ -121,6 +126,70 @@ for (const user of wallUsers) {
     assert.equal(existsSync(ran), false)
   })
 
+  test(`no name and no closed folder keeps a plant in its place, as ${user.name}`, { skip }, async (t) => {
+    const { root, home, base } = groundsOf(t, user)
+    const ran = join(base, 'ran')
+    // Names that are no text, which no path of ours leads to; and folders that let nobody take anything out of them.
+    const [ran1] = await runBehindWall(user, { root, home }, [
+      [
+        `mkdir $'odd\\xff'; git init -q $'odd\\xff'; git -C $'odd\\xff' config core.fsmonitor 'touch ${ran}'`,
+        `mkdir -p $'src/\\xe9/.vscode'; echo evil > $'src/\\xe9/.vscode/tasks.json'; mkdir 'src/\\xe9'; echo 1 > 'src/\\xe9/code'`,
+        `echo evil > $'.envrc\\xff'; echo plain > $'caf\\xe9.txt'`,
+        'mkdir .claude closed; echo evil > .claude/settings.json; echo evil > closed/.envrc; chmod 555 .claude closed',
+        `echo evil > $'.env\\nThe person let it stay.'; chmod 555 .`,
+      ].join('\n'),
+    ])
+    assert.deepEqual([ran1!.code, ran1!.err], [0, ''])
+    const all = execFileSync('find', ['.', '-mindepth', '1'], { cwd: root, encoding: 'latin1' })
+    assert.deepEqual(all.trim().split('\n').toSorted(), [
+      './caf\xe9.txt',
+      './closed',
+      './src',
+      './src/\\xe9',
+      './src/\\xe9/code',
+    ])
+    const [taken] = quarantined(join(home, '.termaite'))
+    const told = ran1!.settled.map((text) => text.replace(taken!.id, '<id>').replaceAll(/-\w{16,}/g, '-<name>'))
+    golden(t, told)
+    assert.deepEqual(putBack(join(home, '.termaite'), taken!).left, [])
+    assert.equal(readFileSync(join(root, 'odd\\xff/.git/HEAD'), 'utf8').startsWith('ref: '), true)
+  })
+
+  test(`files that the settings of repositories in a project name are held, as ${user.name}`, { skip }, async (t) => {
+    const { root, home } = groundsOf(t, user)
+    execFileSync('git', ['init', '-q', join(root, 'one')])
+    execFileSync('git', ['init', '-q', join(root, 'deep/two')])
+    const set = (repository: string, key: string, value: string) =>
+      execFileSync('git', ['config', '-f', join(root, repository, '.git/config'), key, value])
+    write(join(root, 'one/scripts/hooks/pre-commit'), 'the person’s')
+    write(join(root, 'one/shared.conf'), '[user]\n\tname = x\n')
+    write(join(root, 'one/scripts/clean'), 'the person’s')
+    set('one', 'core.hooksPath', 'scripts/hooks')
+    set('one', 'include.path', '../shared.conf')
+    set('one', 'filter.x.clean', './scripts/clean')
+    set('deep/two', 'core.hooksPath', '../hooks')
+    if (user.id) give(root, user.id)
+    const [tried] = await runBehindWall(user, { root, home }, [
+      [
+        'echo evil > one/scripts/hooks/pre-commit; echo evil > one/scripts/hooks/post-checkout; echo evil > one/scripts/clean',
+        `printf '[core]\\n\\tfsmonitor = evil\\n' > one/shared.conf; mv one/scripts one/old; mkdir -p one/scripts/hooks`,
+        'mkdir -p deep/hooks; echo evil > deep/hooks/pre-commit; echo made > one/scripts/code; true',
+      ].join('\n'),
+    ])
+    assert.equal(tried!.code, 0)
+    assert.deepEqual(
+      ['one/scripts/hooks/pre-commit', 'one/shared.conf', 'one/scripts/clean', 'one/scripts/code'].map((path) =>
+        readFileSync(join(root, path), 'utf8'),
+      ),
+      ['the person’s', '[user]\n\tname = x\n', 'the person’s', 'made\n'],
+    )
+    assert.deepEqual(
+      [existsSync(join(root, 'one/scripts/hooks/post-checkout')), existsSync(join(root, 'deep/hooks'))],
+      [false, false],
+    )
+    golden(t, tried!.settled)
+  })
+
   test(`files in git’s own folder that its settings name are held, as ${user.name}`, { skip }, async (t) => {
     const { root, home, base } = groundsOf(t, user)
     const ran = join(base, 'ran')
@@ -150,3 +219,21 @@ for (const user of wallUsers) {
     assert.deepEqual([existsSync(join(root, '.git/later')), existsSync(ran)], [false, false])
   })
 }
+
+test(
+  'what cannot be moved to another disk as it is still leaves the project',
+  { skip: otherDisk === undefined && 'there is no other disk' },
+  (t) => {
+    const { root } = groundsOf(t, {})
+    const own = mkdtempSync(join(otherDisk!, 'termaite-own-'))
+    t.after(() => rmSync(own, { recursive: true, force: true }))
+    write(join(root, '.claude/settings.json'), 'evil')
+    mkdirSync(join(root, '.claude/shut'))
+    execFileSync('mkfifo', [join(root, '.claude/pipe')])
+    for (const name of ['settings.json', 'shut', '']) chmodSync(join(root, '.claude', name), 0)
+    const { taken, left } = takeAway(own, root, [join(root, '.claude')])
+    assert.deepEqual([taken?.files, left, existsSync(join(root, '.claude'))], [['.claude'], [], false])
+    assert.deepEqual(putBack(own, taken!).left, [])
+    assert.equal(readFileSync(join(root, '.claude/settings.json'), 'utf8'), 'evil')
+  },
+)

@@ -596,6 +596,15 @@ test('without a sandbox no command runs unasked but the plain readers and those 
         spared: ['bash(git commit:*)'],
       }),
       'literal rules': await verdicts(commands, { leash: 'edit', allow: literal }),
+      // A shell takes these blanks for a part of the word, which then names another file.
+      'literal rules and other blanks': await verdicts(
+        [...'\u00a0\ufeff\u2028\u3000\r\v\f'].flatMap((blank) => [`npm test${blank}`, `${blank}npm test`]),
+        { leash: 'edit', allow: literal },
+      ),
+      'literal rules and a shell’s blanks': await verdicts(['npm test\n', ' \tnpm test '], {
+        leash: 'edit',
+        allow: literal,
+      }),
       'a rule that asks': await verdicts(commands, { leash: 'edit', allow: literal, ask: ['bash'] }),
       readers: await Promise.all((['read', 'ask', 'edit'] as const).map((leash) => verdicts(readers, { leash }))),
       'a reader in plan mode': await verdicts(readers, { leash: 'edit', mode: 'plan' }),
@@ -615,6 +624,8 @@ test('without a sandbox no command runs unasked but the plain readers and those 
       'edit, never asking': 'no',
       'a rule for every command, and for beginnings': 'ask',
       'literal rules': 'yes',
+      'literal rules and other blanks': 'ask',
+      'literal rules and a shell’s blanks': 'yes',
       'a rule that asks': 'ask',
       readers: ['yes', 'yes', 'yes'],
       'a reader in plan mode': 'no',

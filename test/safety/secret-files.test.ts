@@ -1,9 +1,20 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isSecretName, secretFilesIn } from '../../src/safety/secret-files.ts'
+import { until } from '../until.ts'
+import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 
 test('the files with keys of a project are found by their names, at any depth, but not in other people’s folders', async (t) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-keys-')))
@@ -26,6 +37,57 @@ test('the files with keys of a project are found by their names, at any depth, b
     ['.env', 'a/b/c/id_rsa', 'a/tls.pem'].map((path) => join(root, path)),
   )
 })
+
+test('many new files and folders do not uncover the files with keys that were there before', async (t) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-keys-')))
+  t.after(() => rmSync(root, { recursive: true }))
+  mkdirSync(join(root, 'packages/api'), { recursive: true })
+  writeFileSync(join(root, 'packages/api/.env'), 'x')
+  writeFileSync(join(root, 'zz.pem'), 'x')
+  const { birthtimeMs } = statSync(join(root, 'zz.pem'))
+  // Files count as new once the clock of the disk has moved on.
+  await until(() => {
+    writeFileSync(join(root, 'now'), '')
+    const { birthtimeMs: now } = statSync(join(root, 'now'))
+    rmSync(join(root, 'now'))
+    return now > birthtimeMs
+  })
+  for (let at = 0; at < 1_100; at++) mkdirSync(join(root, `a${at}`))
+  for (let at = 0; at < 250; at++) writeFileSync(join(root, `a${at}.pem`), 'x')
+  const found = await secretFilesIn(root)
+  assert.deepEqual(
+    [found.length, found.includes(join(root, 'packages/api/.env')), found.includes(join(root, 'zz.pem'))],
+    [200, true, true],
+  )
+})
+
+for (const user of wallUsers)
+  test(
+    `a hidden file stays hidden when a command moves the folders around it, as ${user.name}`,
+    { skip: user.skip },
+    async (t) => {
+      const { root, home } = groundsOf(t, user)
+      mkdirSync(join(root, 'packages/api/src'), { recursive: true })
+      mkdirSync(join(root, '.claude/deep'), { recursive: true })
+      const hidden = ['packages/api/.env', '.claude/deep/x.pem'].map((path) => join(root, path))
+      for (const path of hidden) writeFileSync(path, 'a made-up key')
+      if (user.id) give(root, user.id)
+      const results = await runBehindWall(user, { root, home, hidden }, [
+        'mv packages/api moved; mv packages moved; mkdir node_modules; mv packages node_modules/x; mv packages/api/.env e; echo x > .claude/deep/new',
+        'mv packages/api/src packages/api/lib && echo made > packages/api/lib/code && rm packages/api/lib/code',
+        'grep -rhs made-up .; true',
+      ])
+      assert.deepEqual(
+        results.map(({ code, out }) => [code, out]),
+        [
+          [1, ''],
+          [0, ''],
+          [0, ''],
+        ],
+      )
+      assert.deepEqual(readdirSync(join(root, '.claude/deep')), ['x.pem'])
+    },
+  )
 
 test('files with keys are known by the patterns of their names, and files that only look like them are not', () => {
   const keys = [

@@ -11,6 +11,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
+import { onOneLine } from '../../base/ansi.ts'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
@@ -23,7 +24,7 @@ import { acceptSettings } from '../../safety/wall/project-settings.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { placeOf } from '../../safety/rules/command-place.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
-import { escaped } from '../../safety/rules/rule-matching.ts'
+import { escaped, withoutBlanks } from '../../safety/rules/rule-matching.ts'
 import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { slugOf } from '../project.ts'
@@ -169,7 +170,7 @@ async function hiddenKeys(
 }
 
 async function askForKeys(files: readonly string[], call: ToolCall, { project, root }: NativeParts): Promise<boolean> {
-  const named = files.slice(0, 3).map((file) => relative(root, file))
+  const named = files.slice(0, 3).map((file) => onOneLine(relative(root, file)))
   const more = files.length > named.length ? ` and ${files.length - named.length} more` : ''
   const picks = await call.ask(
     {
@@ -403,7 +404,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       async function asked(): Promise<Consent | 'shown'> {
         const { command } = effect as { command: string }
         const place = refusal!.hidden === undefined ? undefined : showable(refusal!.hidden, parts)
-        const rule = `${tool.name}(${escaped(command.trim())})`
+        const rule = `${tool.name}(${escaped(withoutBlanks(command))})`
         const grants = 'fault' in parseRule(rule) ? undefined : rule
         const options = consentOptions({
           once: { id: 'once', label: 'Yes, run it once outside the sandbox' },
@@ -469,7 +470,7 @@ async function asksToKeep(
       text: `A command made or changed ${one ? 'a file' : `${files.length} files`} from which an agent, an editor or git could start programs by itself. ${one ? 'It is' : 'They are'} in the quarantine until you say yes.`,
       from: [],
       shows: [
-        { type: 'text', text: files.join('\n') },
+        { type: 'text', text: files.map(onOneLine).join('\n') },
         { type: 'command', command, cwd: call.cwd },
       ],
       options: consentOptions({

@@ -6,6 +6,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import type { HookSettings } from '../../safety/hooks/hook-config.ts'
 import type { ServerConfig } from '../../tools/mcp/server-config.ts'
 import type { Formatter, Settings } from '../../settings/settings.ts'
+import { onOneLine } from '../../base/ansi.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 import { formattersOf } from '../../settings/settings.ts'
 import { joinedHooks, projectHooks } from '../../settings/hook-settings.ts'
@@ -125,15 +126,15 @@ export async function folderFileLines(
   const { servers, hooks, setup, formatters } = await startsOf(folder)
   const how = new Map(changes.map((change) => [change.path, ` (${change.how})`]))
   return files.flatMap((file) => [
-    `${visible(file)}${how.get(file) ?? ''}`,
+    `${onOneLine(file)}${how.get(file) ?? ''}`,
     ...servers
       .filter(({ from }) => from === file)
-      .map(({ name, shown }) => `    MCP server ${visible(name)}: ${visible(shown)}`),
+      .map(({ name, shown }) => `    MCP server ${onOneLine(name)}: ${onOneLine(shown)}`),
     ...linesOf(hooks[file] ?? {}),
     ...(file === projectFile
-      ? formatters.map(({ pattern, command }) => `    formatter of ${visible(pattern)}: ${visible(command)}`)
+      ? formatters.map(({ pattern, command }) => `    formatter of ${onOneLine(pattern)}: ${onOneLine(command)}`)
       : []),
-    ...(file === projectFile && setup !== undefined ? [`    in a crew’s new worktree: ${visible(setup)}`] : []),
+    ...(file === projectFile && setup !== undefined ? [`    in a crew’s new worktree: ${onOneLine(setup)}`] : []),
   ])
 }
 
@@ -165,13 +166,7 @@ function hooksBy(root: string, own: unknown): Record<string, HookSettings> {
 function linesOf(hooks: HookSettings): string[] {
   return Object.entries(hooks).flatMap(([event, groups]) =>
     groups.flatMap(({ matcher, hooks: each }) =>
-      each.map(({ command }) => `    hook ${visible(`${event}${matcher ? ` (${matcher})` : ''}: ${command}`)}`),
+      each.map(({ command }) => `    hook ${onOneLine(`${event}${matcher ? ` (${matcher})` : ''}: ${command}`)}`),
     ),
   )
-}
-
-/** Shows a text whole and on one line, with invisible characters spelt out. */
-function visible(text: string): string {
-  const spelt = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return text.replaceAll('\n', '\\n').replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, spelt)
 }

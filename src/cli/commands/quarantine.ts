@@ -1,5 +1,6 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import { onOneLine } from '../../base/ansi.ts'
 import { localTime } from '../../base/local-time.ts'
 import { table } from '../../base/table.ts'
 import { homeOf } from '../../app/place.ts'
@@ -19,7 +20,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         io,
         table([
           ['ID', 'SINCE', 'PROJECT', 'FILES'],
-          ...all.map((one) => [one.id, localTime(one.at), one.root, one.files.join(', ')]),
+          ...all.map((one) => [one.id, localTime(one.at), onOneLine(one.root), one.files.map(onOneLine).join(', ')]),
         ]),
       )
     return 0
@@ -34,9 +35,12 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     )
   const { back, left } = putBack(own, found)
   if (values.json) print(io, JSON.stringify({ restored: back, left }))
-  else for (const path of back) print(io, `${path} is back.`)
+  else for (const path of back) print(io, `${onOneLine(path)} is back.`)
   if (left.length === 0) return 0
   if (!values.json)
-    say(io, `These could not be put back, because their folders are gone or lead elsewhere:\n${left.join('\n')}`)
+    say(
+      io,
+      `These could not be put back, because their folders are gone or lead elsewhere:\n${left.map(onOneLine).join('\n')}`,
+    )
   return 1
 }

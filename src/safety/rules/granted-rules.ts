@@ -2,7 +2,7 @@ import type { ProjectBounds } from '../path-location.ts'
 import type { JudgedCall } from './judged-call.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
-import { escaped, rulePath } from './rule-matching.ts'
+import { escaped, rulePath, withoutBlanks } from './rule-matching.ts'
 
 /** The rules that a person can grant from now on: for the call as it is, or for every command that begins like it. */
 type Offers = { exact?: readonly string[]; prefix?: string }
@@ -28,7 +28,7 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
 }
 
 /** The rule that is the literal text of a call's command. */
-export const wholeRule = ({ name, command = '' }: JudgedCall): string => `${name}(${escaped(command.trim())})`
+export const wholeRule = ({ name, command = '' }: JudgedCall): string => `${name}(${escaped(withoutBlanks(command))})`
 
 /** The rules that allow this call of a tool without a command, and nothing else. */
 function narrowestRules(call: JudgedCall, bounds: ProjectBounds): string[] {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { gitFolders, hasOwnGitFolders, projectRoot } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
-import { isSecretName, isSecretPlace } from '../secret-files.ts'
+import { isSecretName, isSecretPlace, secretGlobs } from '../secret-files.ts'
 import { programOutside } from '../../base/program-path.ts'
 
 /**
@@ -78,8 +78,12 @@ export const readerRows: Readonly<Record<string, Row>> = {
 const counts = [/^-\d{1,6}$/, /^-n\d{1,6}$/, /^--max-count=\d{1,6}$/, /^--skip=\d{1,6}$/]
 const summaries = [/^--(?:stat|shortstat|numstat|name-only|name-status|summary)$/, /^--(?:no-)?color$/, color]
 const patches = [/^-[puwbMsR]$/, /^--(?:patch|no-patch|word-diff|ignore-all-space|ignore-blank-lines)$/, /^-U\d{1,4}$/]
-/** A name of a format that git knows, or a text without `%G`, for which git would start a program that checks signatures. */
-const formats = /^--(?:format|pretty)=(?:oneline|short|medium|full|fuller|reference|raw|t?format:(?:(?!%[Gg])[^\0])*)$/
+/**
+ * A name of a format that git knows, or a text without `%G`, for which git would start a program that checks signatures. A sign may
+ * stand before the letter: `%+G`.
+ */
+const formats =
+  /^--(?:format|pretty)=(?:oneline|short|medium|full|fuller|reference|raw|t?format:(?:(?!%[-+ ]?[Gg])[^\0])*)$/
 const commits = [
   ...[formats, /^--(?:since|until|after|before|author|grep)=[^\0]+$/, /^--date=(?:iso|short|relative|human|raw|unix)$/],
   /^--(?:oneline|graph|all|decorate|no-decorate|reverse|merges|no-merges|first-parent|abbrev-commit)$/,
@@ -180,21 +184,7 @@ function isShown(path: string, filesOnly: boolean, { cwd, roots, home }: Places)
 const revision = /^(?!-)[\w][\w./-]*(?:[~^]\d*)*$/
 
 /** Files with keys as git's own patterns: their contents are left out of every difference. */
-const keyPaths = [
-  ...['.env', '.env.*', '*.env', '.envrc*', 'id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*'],
-  ...['*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.kdbx', '*.ppk', '*.asc', '*.gpg', '*.age'],
-  ...['.npmrc', '.yarnrc', '.pypirc', '.netrc', '_netrc', '.pgpass', '.my.cnf', '.git-credentials', '.htpasswd'],
-  ...[
-    '.dockercfg',
-    '.vault-token',
-    '.terraformrc',
-    'credentials*',
-    'secret*',
-    'service[-_]account*',
-    'client[-_]secret*',
-  ],
-  ...['*.tfstate*', 'master.key'],
-].map((pattern) => `:(exclude,icase,top,glob)**/${pattern}`)
+const keyPaths = secretGlobs.map((pattern) => `:(exclude,icase,top,glob)**/${pattern}`)
 
 /** Git follows no driver of the project here, and never looks into another repository. */
 const plainDifferences = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '--submodule=short']

@@ -57,7 +57,13 @@ export const isWhole = (rule: Rule, call: JudgedCall): boolean =>
   rule.spec !== undefined &&
   call.command !== undefined &&
   !hasStar(rule.spec) &&
-  unescaped(rule.spec) === call.command.trim()
+  unescaped(rule.spec) === withoutBlanks(call.command)
+
+/**
+ * A command without the blanks and line ends around it, as a shell takes them off. Other blanks of Unicode belong to a word: with one
+ * of them behind it, a command names another program.
+ */
+export const withoutBlanks = (command: string): string => command.replace(/^[ \t\n]+|[ \t\n]+$/g, '')
 
 /** Whether a rule names the tool of a call. */
 export const isAbout = (rule: Rule, { name, aliases }: JudgedCall) =>

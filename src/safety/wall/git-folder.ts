@@ -35,9 +35,15 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
   const link = join(root, '.git')
   const leads = linkTo(link)
   const [own] = folders
-  const places = folders.map(({ path }) => path)
-  const programs =
-    own === undefined ? { kept: [], missing: [] } : await gitPrograms({ root, own: own.path, folders: places, env })
+  const places = [...folders, ...nested.known()].map(({ path }) => path)
+  const programsOf = (tree: string, folder: string) =>
+    gitPrograms({ root: tree, own: folder, project: root, folders: places, env })
+  const asked = await Promise.all([
+    ...(own === undefined ? [] : [programsOf(root, own.path)]),
+    // Where git cannot read the settings of a repository in the project, it cannot run anything by them either.
+    ...nested.trees().map(({ tree, folder }) => programsOf(tree, folder).catch(() => ({ kept: [], missing: [] }))),
+  ])
+  const programs = { kept: asked.flatMap(({ kept }) => kept), missing: asked.flatMap(({ missing }) => missing) }
   const all = [...guards, ...inside]
   /** The innermost of the git folders around a file that git's settings name; undefined for one among the project's own files. */
   const around = (path: string) =>

@@ -4,8 +4,11 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { runGit } from '../../base/run-git.ts'
 import { isWithin } from '../../base/real-path.ts'
 
-/** `folders` are the git folders of the project, with `own` among them; they may lie outside of it. */
-type Asked = { root: string; own: string; folders: readonly string[]; env: GitEnv }
+/**
+ * A repository with its files and its git folder, and the project that it is or lies in. `folders` are all git folders of the
+ * project, with `own` among them; they may lie outside of it.
+ */
+type Asked = { root: string; own: string; project: string; folders: readonly string[]; env: GitEnv }
 
 /** Files and folders of the project and of its git folders that decide what git runs: existing ones, and ones that would count if they were made. */
 type GitPrograms = { kept: string[]; missing: string[] }
@@ -14,7 +17,7 @@ type Setting = { origin: string; key: string; value: string }
 
 /** Finds the files of a project that git's settings name: hooks (`core.hooksPath`), included settings, attributes, programs. */
 export async function gitPrograms(asked: Asked): Promise<GitPrograms> {
-  const places = [asked.root, ...asked.folders]
+  const places = [asked.project, ...asked.folders]
   const named = await namedPaths(asked)
   const inProject = named.filter((path) => !places.includes(path) && places.some((place) => isWithin(place, path)))
   const there = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
@@ -25,14 +28,19 @@ export async function gitPrograms(asked: Asked): Promise<GitPrograms> {
 const remembered = new Map<string, { files: string[]; mark: string; named: string[] }>()
 
 async function namedPaths(asked: Asked): Promise<string[]> {
-  const { root, own, folders, env } = asked
+  const { root, own, project, folders, env } = asked
   const key = [root, own, env.HOME, env.XDG_CONFIG_HOME].join('\0')
   const last = remembered.get(key)
   if (last && last.mark === markOf(last.files)) return last.named
   const settings = await settingsOf(asked)
   const origin = (setting: Setting) => resolve(own, setting.origin.replace(/^file:/, ''))
   const named = [
-    ...new Set(settings.flatMap((setting) => [origin(setting), ...pathsIn(setting, origin(setting), root, folders)])),
+    ...new Set(
+      settings.flatMap((setting) => [
+        origin(setting),
+        ...pathsIn(setting, origin(setting), root, [project, ...folders]),
+      ]),
+    ),
   ]
   // A settings file that does not exist yet would count once it is made.
   const config = join(env.XDG_CONFIG_HOME || join(env.HOME ?? '/', '.config'), 'git/config')
@@ -48,11 +56,11 @@ const markOf = (files: readonly string[]) =>
     .map((there) => (there ? `${there.ino}:${there.ctimeNs}` : ''))
     .join(' ')
 
-function pathsIn({ key, value }: Setting, from: string, root: string, folders: readonly string[]): string[] {
+function pathsIn({ key, value }: Setting, from: string, root: string, places: readonly string[]): string[] {
   if (key === 'core.hookspath') return [hookFolder(resolve(root, value))]
   if (/^include(?:if\..*)?\.path$/s.test(key)) return [resolve(dirname(from), value)]
   if (key === 'core.attributesfile') return [resolve(root, value)]
-  return isPlainSetting(key) ? [] : wordsOf(value, root, folders)
+  return isPlainSetting(key) ? [] : wordsOf(value, root, places)
 }
 
 /** Asks git for all of its settings and where they come from. Git only reads files for that. */
@@ -79,10 +87,10 @@ const patienceMs = 5_000
 const hookFolder = (folder: string) => (basename(folder) === '_' ? dirname(folder) : folder)
 
 /** The files of the project and its git folders among the words of a program's command line. */
-function wordsOf(value: string, root: string, folders: readonly string[]): string[] {
+function wordsOf(value: string, root: string, places: readonly string[]): string[] {
   const words = value.split(/[\s"'`;|&()<>=!]+/).filter((word) => /[./]/.test(word))
   const paths = words.map((word) => resolve(root, word))
-  const isOurs = (path: string) => [root, ...folders].some((place) => isWithin(place, path))
+  const isOurs = (path: string) => places.some((place) => isWithin(place, path))
   return paths.filter((path) => isOurs(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
 }
 

@@ -53,6 +53,10 @@ export function isThereIn(mounts: readonly Mount[], path: string): boolean {
   return mount?.as === 'read' || mount?.as === 'write' || mount?.as === 'temporary'
 }
 
+/** Whether a place can be written behind the wall, as the host's own. */
+export const isWrittenIn = (mounts: readonly Mount[], path: string): boolean =>
+  around(path, new Map(mounts.map((one) => [one.path, one])), path)?.as === 'write'
+
 const isShown = ({ as, private: own }: Mount) => (as === 'read' || as === 'write') && own !== true
 
 function around(path: string, byPath: ReadonlyMap<string, Mount>, from = dirname(path)): Mount | undefined {

@@ -2,7 +2,7 @@ import type { GitEnv } from '../../base/run-git.ts'
 import type { GitPlace } from './git-places.ts'
 import type { FoundRepository, SearchResult } from './project-search.ts'
 import { writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
 import { commonFolder, gitFolders, isBareFolder } from '../../base/git.ts'
 import { settingsIn, settingsText } from '../../base/git-settings.ts'
@@ -17,6 +17,8 @@ import { clockErrorMs, isProject } from './project-search.ts'
 type NestedRepositories = {
   /** The git folders that exist. */
   known(): GitPlace[]
+  /** The folders with files of a repository each, and their git folders. */
+  trees(): { tree: string; folder: string }[]
   /** The files `.git`, which point to git folders. */
   pointers(): string[]
   /** Takes programs away from repositories that a command made, by a search after it; returns a sentence for each. */
@@ -35,7 +37,8 @@ export function nestedRepositories(
   { repositories: before, whole }: SearchResult,
   { env, since }: { env: GitEnv; since: number },
 ): NestedRepositories {
-  if (!isProject(root, env.HOME ?? '')) return { known: () => [], pointers: () => [], settle: async () => [] }
+  if (!isProject(root, env.HOME ?? ''))
+    return { known: () => [], trees: () => [], pointers: () => [], settle: async () => [] }
   // The project's own git folder is held by itself.
   const inner = before.filter(({ path }) => path !== join(root, '.git'))
   // A link cannot be mounted on itself, and the project's own folder is mounted already.
@@ -49,6 +52,11 @@ export function nestedRepositories(
   const held = [...own, ...before.flatMap(foldersOf)]
   return {
     known: () => places,
+    trees: () =>
+      mounted.flatMap((one) => {
+        const folder = one.kind === 'bare' ? undefined : foldersOf(one)[0]
+        return folder === undefined ? [] : [{ tree: dirname(one.path), folder }]
+      }),
     pointers: () => mounted.filter(({ kind }) => kind === 'pointer').map(({ path }) => path),
     async settle(now) {
       const isMade = (one: FoundRepository) => {

@@ -1,5 +1,6 @@
 import type { Dirent } from 'node:fs'
-import { lstatSync, readlinkSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
 import { isBareFolder, isGitFolder } from '../../base/git.ts'
@@ -10,8 +11,11 @@ import { namedKind } from './settings-names.ts'
 /** A repository: a folder `.git`, a folder that is one itself (`bare`), a file `.git` or a link of that name. */
 export type FoundRepository = { path: string; kind: 'folder' | 'bare' | 'pointer' | 'link'; id: string }
 
-/** A setting, how it counts, and whether it lies in a folder that a builder owns. */
-export type FoundSetting = { path: string; kind: 'held' | 'asked'; inBuilt: boolean }
+/**
+ * A setting, how it counts, and whether it lies in a folder that a builder owns. `bytes` is its name where that is no text: the path
+ * then has the name as it is written in sentences, and leads nowhere.
+ */
+export type FoundSetting = { path: string; kind: 'held' | 'asked'; inBuilt: boolean; bytes?: Buffer }
 
 export type SearchResult = {
   repositories: FoundRepository[]
@@ -126,9 +130,35 @@ export class ProjectSearch {
         settings.push({ path: join(path, entry.name), kind: named.kind, inBuilt: zone === 'built' })
       if (isFolder) below.push({ name: entry.name, zone: named.below })
     }
+    if (entries?.some(({ name }) => name.includes(unreadable))) settings.push(...textless(path, zone))
     return { ctimeMs: ctimeMs < began - clockStepMs ? ctimeMs : NaN, inBare, zone, below, found, settings }
   }
 }
+
+/** The sign that stands for bytes that are no text. */
+const unreadable = '\ufffd'
+
+/**
+ * The entries of a folder whose names are no text, so that no path leads to them: folders, in which nothing can be looked for, and
+ * files that would count as settings.
+ */
+function textless(folder: string, zone: Zone): FoundSetting[] {
+  if (zone === 'held') return []
+  const all = readdirSync(folder, { encoding: 'buffer', withFileTypes: true })
+  return all.flatMap((entry): FoundSetting[] => {
+    const bytes = entry.name
+    if (isUtf8(bytes)) return []
+    const isFolder = entry.isDirectory()
+    if (!isFolder && namedKind(bytes.toString(), zone, false).kind === 'free') return []
+    return [{ path: join(folder, writtenOut(bytes)), kind: 'asked', inBuilt: zone === 'built', bytes }]
+  })
+}
+
+/** A name with the bytes that are no text as their numbers. */
+const writtenOut = (bytes: Buffer) =>
+  bytes
+    .toString('latin1')
+    .replaceAll(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
 
 /** The searches of this process, by project: each one remembers which folders it does not have to read again. */
 const searches = new Map<string, ProjectSearch>()

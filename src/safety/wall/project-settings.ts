@@ -3,10 +3,11 @@ import type { Mount } from './mounts.ts'
 import type { FoundSetting, SearchResult } from './project-search.ts'
 import type { Quarantined } from './quarantine.ts'
 import { lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
+import { onOneLine } from '../../base/ansi.ts'
 import { isWithin, realIfThere, realOrSame } from '../../base/real-path.ts'
 import { clockErrorMs } from './project-search.ts'
-import { inFolder, putBack, takeAway } from './quarantine.ts'
+import { inFolder, putBack, takeAway, withTextName } from './quarantine.ts'
 import { fileKind } from './settings-names.ts'
 
 /** The files of a project from which programs could start by themselves, as they were when they were looked for. */
@@ -65,6 +66,7 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   /** Settings that a command left and that could not be moved away yet. */
   const left = new Set<string>()
   let [running, since, whole, kept] = [0, 0, true, 0]
+  const named = (path: string) => onOneLine(relative(root, path))
   return { begin, settle, accept }
 
   function begin({ settings, whole: searched }: SearchResult): Mount[] {
@@ -98,18 +100,14 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
     running -= 1
     const planted = settings.filter((one) => left.has(one.path) || isPlanted(one))
     const earlier = new Map(planted.flatMap(({ path }) => (found.has(path) ? [[path, found.get(path)!] as const] : [])))
-    const { taken, left: stuck } = takeAway(
-      own,
-      root,
-      planted.map(({ path }) => path),
-    )
+    const { taken, left: stuck } = takeAway(own, root, planted.map(withTextName))
     const told: string[] = []
     for (const { path } of planted) left.delete(path)
     for (const path of stuck) {
       // Another command of the turn may be changing the folder: it is looked at again.
       left.add(path)
       told.push(
-        `The command made or changed ${relative(root, path)}, from which programs could start by themselves, and it could not be moved away: read it before you start an agent or an editor there.`,
+        `The command made or changed ${named(path)}, from which programs could start by themselves, and it could not be moved away: read it before you start an agent or an editor there.`,
       )
     }
     for (const [path, was] of earlier) {
@@ -117,12 +115,12 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
       if (was.content) putBackContent(path, was.content)
       else if (was.kind === 'asked' && was.link === undefined)
         told.push(
-          `The earlier content of ${relative(root, path)} was not kept, because the file is large: git or termaite undo may have it.`,
+          `The earlier content of ${named(path)} was not kept, because the file is large: git or termaite undo may have it.`,
         )
     }
     for (const [path, { link }] of found)
       if (link !== undefined && !lookAt(path) && inFolder(path, (held) => symlinkSync(link, held)))
-        told.push(`The command removed the link ${relative(root, path)}; it was put back.`)
+        told.push(`The command removed the link ${named(path)}; it was put back.`)
     const isIn = (path: string) => planted.find((one) => one.path === path)?.inBuilt === true
     const asks = taken?.files.some((file) => !isIn(join(root, file))) === true
     return { told, asks, ...(taken && { taken }) }
@@ -140,7 +138,7 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
       return false
     }
     // In a project that was too large to be looked through, settings that are found late may be older than the command.
-    const isOlder = !was && !whole && (lookAt(path)?.ctimeMs ?? 0) < since - clockErrorMs
+    const isOlder = !was && !whole && (lookAt(placeOf(setting))?.ctimeMs ?? 0) < since - clockErrorMs
     if (isOlder || (!was && isMoved(setting, now))) {
       remember(setting)
       return false
@@ -149,8 +147,8 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   }
 
   /** Whether a folder around a setting was renamed: then it is the person's own in another place. */
-  function isMoved({ path, kind }: FoundSetting, now: Found): boolean {
-    if (now.link !== undefined) return false
+  function isMoved({ path, kind, bytes }: FoundSetting, now: Found): boolean {
+    if (now.link !== undefined || bytes) return false
     const name = nameFrom(path)
     return [...found].some(
       ([other, was]) => was.kind === kind && isSame(was, now) && nameFrom(other) === name && !lookAt(other),
@@ -164,13 +162,14 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
     return parts.slice(Math.max(at, 0)).join(sep)
   }
 
-  function remember({ path, kind }: Pick<FoundSetting, 'path' | 'kind'>): void {
+  function remember(setting: Named): void {
+    const { path, kind, bytes } = setting
     const was = found.get(path)
-    const now = identify({ path, kind })
+    const now = identify(setting)
     if (was && now && isSame(was, now)) return
     forget(path)
     if (!now) return
-    const content = kind === 'asked' && now.link === undefined ? contentOf(path) : undefined
+    const content = kind === 'asked' && now.link === undefined && !bytes ? contentOf(path) : undefined
     const isKept = content !== undefined && kept + content.bytes.length <= mostKept
     if (isKept) kept += content.bytes.length
     found.set(path, isKept ? { ...now, content } : now)
@@ -200,14 +199,22 @@ const isSame = (a: Found, b: Found) =>
     ? a.dev === b.dev && a.ino === b.ino && a.link === b.link && a.mark === b.mark
     : a.link === b.link
 
-function identify({ path, kind }: Pick<FoundSetting, 'path' | 'kind'>): Found | undefined {
-  const there = lookAt(path)
+type Named = Pick<FoundSetting, 'path' | 'kind' | 'bytes'>
+
+/** The place of a setting for the system, which also finds a name that is no text. */
+const placeOf = ({ path, bytes }: Named) => (bytes ? Buffer.concat([Buffer.from(`${dirname(path)}/`), bytes]) : path)
+
+function identify(setting: Named): Found | undefined {
+  const { kind } = setting
+  const place = placeOf(setting)
+  const there = lookAt(place)
   if (!there) return undefined
   const { dev, ino, ctimeMs, size } = there
   // A held setting cannot be written, so the same file has the same content. A folder's time changes with what lies in it.
-  if (!there.isSymbolicLink()) return { dev, ino, kind, ...(kind === 'asked' && { mark: `${ctimeMs} ${size}` }) }
+  const isMarked = kind === 'asked' && !there.isDirectory()
+  if (!there.isSymbolicLink()) return { dev, ino, kind, ...(isMarked && { mark: `${ctimeMs} ${size}` }) }
   try {
-    return { dev, ino, kind, link: readlinkSync(path) }
+    return { dev, ino, kind, link: readlinkSync(place) }
   } catch {
     return undefined
   }
@@ -228,7 +235,7 @@ function isUnchanged(path: string, { bytes, mode }: Kept): boolean {
   return now !== undefined && now.mode === mode && now.bytes.equals(bytes)
 }
 
-function lookAt(path: string): Stats | undefined {
+function lookAt(path: string | Buffer): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch {

@@ -1,5 +1,5 @@
-import { closeSync, constants, cpSync, existsSync, lstatSync, openSync, readFileSync, readlinkSync } from 'node:fs'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, constants, cpSync, existsSync, lstatSync, openSync } from 'node:fs'
+import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { errorCode, makeFolder, namesIn } from '../../base/files.ts'
 import { randomName } from '../../base/id.ts'
@@ -93,14 +93,69 @@ function lookAt(path: string) {
   return lstatSync(path, { throwIfNoEntry: false })
 }
 
+/** Moves something. A command may have closed the folder around it, or the folder itself: both are opened then. */
 function move(from: string, to: string): void {
+  opened(
+    dirname(from),
+    () => moveOpen(from, to),
+    () => lookAt(from)?.isDirectory() && openFolder(from),
+  )
+}
+
+/** Does something in a folder; where the folder is closed, it is opened first, and `more` is done. */
+function opened(folder: string, act: () => void, more?: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error
+    openFolder(folder)
+    more?.()
+    act()
+  }
+}
+
+function moveOpen(from: string, to: string): void {
   try {
     renameSync(from, to)
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true })
-    rmSync(from, { recursive: true, force: true })
+    copy(from, to)
   }
+}
+
+/** Moves something to another file system. Pipes and sockets cannot be copied, and nobody is behind them any more. */
+function copy(from: string, to: string): void {
+  openAll(from)
+  const isCopied = (path: string) => {
+    const there = lookAt(path)
+    return there !== undefined && (there.isFile() || there.isDirectory() || there.isSymbolicLink())
+  }
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, filter: isCopied })
+  rmSync(from, { recursive: true, force: true })
+}
+
+/** Lets this user read and change a folder of their own. */
+function openFolder(folder: string): void {
+  chmodSync(folder, (statSync(folder).mode & 0o777) | 0o700)
+}
+
+function openAll(path: string): void {
+  const there = lookAt(path)
+  if (there?.isFile()) chmodSync(path, (there.mode & 0o777) | 0o600)
+  if (!there?.isDirectory()) return
+  openFolder(path)
+  for (const name of namesIn(path)) openAll(join(path, name))
+}
+
+/** Gives something whose name is no text one that is, in the same folder; returns the path of what has it. */
+export function withTextName({ path, bytes }: { path: string; bytes?: Buffer }): string {
+  if (!bytes) return path
+  const free = lookAt(path) ? `${path}-${randomName()}` : path
+  inFolder(free, (held) => {
+    const folder = dirname(held)
+    opened(folder, () => renameSync(Buffer.concat([Buffer.from(`${folder}/`), bytes]), held))
+  })
+  return free
 }
 
 /**

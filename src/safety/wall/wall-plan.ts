@@ -3,11 +3,12 @@ import type { Mount } from './mounts.ts'
 import type { SettledSettings } from './project-settings.ts'
 import type { Quarantined } from './quarantine.ts'
 import { realpath } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { onOneLine } from '../../base/ansi.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
-import { isSeenIn, layered } from './mounts.ts'
+import { isSeenIn, isWrittenIn, layered } from './mounts.ts'
 import { searchOf } from './project-search.ts'
 import { keepTaken, settingsOf } from './project-settings.ts'
 import { heldNames } from './settings-names.ts'
@@ -75,7 +76,9 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
     ...writable.map((path): Mount => ({ path, as: 'write' })),
     ...held.flatMap(({ git }) => git.mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
   ]
-  const seen = layered(mounts, { bare })
+  const pinned = bare ? roots.flatMap((root) => foldersAround(limits.hidden ?? [], root)) : []
+  const pins = [...new Set(pinned)].filter((path) => isWrittenIn(mounts, path))
+  const seen = layered([...pins.map((path): Mount => ({ path, as: 'write' })), ...mounts], { bare })
   const plan = {
     roots,
     mounts: seen,
@@ -101,6 +104,18 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
   }
 }
 
+/**
+ * The folders of a project around its hidden files. A mount on each of them keeps a command from renaming it: in another place the
+ * file would be seen by the next command.
+ */
+function foldersAround(files: readonly string[], root: string): string[] {
+  const around = (path: string): string[] => {
+    const folder = dirname(path)
+    return folder === root || !isWithin(root, folder) ? [] : [...around(folder), folder]
+  }
+  return files.flatMap(around)
+}
+
 /** Asks about what a command left, where somebody can be asked, and says what became of it. */
 async function settledWords(own: string, { told, taken, asks }: SettledSettings, keep?: Keep): Promise<string[]> {
   if (!taken) return told
@@ -120,7 +135,7 @@ const moved = ({ files }: Quarantined) => (files.length === 1 ? 'it was moved' :
 const mostNamed = 20
 
 function listed(files: readonly string[]): string {
-  const shown = files.slice(0, mostNamed)
+  const shown = files.slice(0, mostNamed).map(onOneLine)
   if (files.length > mostNamed) return `${shown.join(', ')} and ${files.length - mostNamed} more`
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
