@@ -1,24 +1,69 @@
 import { promises } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 
-/** Names of files that hold keys, wherever they are; examples and templates hold none. */
-const names: readonly RegExp[] = [
-  /^\.env(?:rc)?(?:[._~-](?!(?:example|sample|template|dist|defaults?)$).*)?$/i,
-  /^.+\.env$/,
+const keyEndings = '{pem,key,p8,p12,pfx,pkcs12,jks,keystore,keytab,kdbx,ppk,asc,gpg,age,ovpn,kubeconfig}'
+const copyEndings = '{bak,old,orig,save}'
+
+/**
+ * The names of files that hold keys, wherever they are and in any case of their letters: the one list from which our own checks
+ * and git's pathspecs are made. `*` stands for any letters, `+` for letters without a dot, `{a,b}` for one of the words.
+ */
+const keyNames = [
+  ...['*.env', '.envrc', '.{env,envrc}[._~-]*'],
   // A name with an ending, such as id_map.ts, is a source's.
-  /^id_[a-z0-9_-]+(?:\.(?:bak|old|orig|save|\d+))?$/i,
-  /\.(?:pem|key|p8|p12|pfx|pkcs12|jks|keystore|keytab|kdbx|ppk|asc|gpg|age|ovpn|kubeconfig)(?:\.(?:bak|old|orig|save))?$/i,
-  /^kubeconfig(?:[._-].+)?$/i,
-  /^\.(?:npmrc|yarnrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|vault-token|terraformrc|s3cfg|boto|authinfo|rclone\.conf)$/,
-  /^_netrc$/,
-  /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini|txt|db|enc))?$/i,
-  /^(?:service[-_]account|client[-_]secret).*\.json$/i,
-  /\.tfstate(?:\.backup)?$/,
-  /^master\.key$/,
+  ...['id_+', `id_+.${copyEndings}`, 'id_+.[0-9]*'],
+  ...[`*.${keyEndings}`, `*.${keyEndings}.${copyEndings}`],
+  ...['kubeconfig', 'kubeconfig[._-]*'],
+  '.{npmrc,yarnrc,pypirc,netrc,pgpass,my.cnf,git-credentials,htpasswd,dockercfg,vault-token,terraformrc,s3cfg,boto,authinfo,rclone.conf}',
+  '_netrc',
+  ...['{credentials,secret,secrets}', '{credentials,secret,secrets}.{json,yml,yaml,toml,ini,txt,db,enc}'],
+  '{service-account,service_account,client-secret,client_secret}*.json',
+  '*.tfstate',
+  '*.tfstate.backup',
 ]
 
-/** Names that only look like those of secret files. */
-const harmless = [/\.pub$/, /^\.env\.(?:example|sample|template)/]
+/** Names that only look like those of files with keys: examples, templates, and the public halves of keys. */
+const harmless = [
+  /\.pub$/,
+  /^\.env\.(?:example|sample|template)/,
+  /^\.env(?:rc)?[._~-](?:example|sample|template|dist|defaults?)$/i,
+]
+
+/** The patterns that a pattern with words in braces stands for. */
+function spelledOut(pattern: string): string[] {
+  const [whole, words] = /\{([^}]*)\}/.exec(pattern) ?? []
+  return words === undefined ? [pattern] : words.split(',').flatMap((word) => spelledOut(pattern.replace(whole!, word)))
+}
+
+let compiled: RegExp | undefined
+
+/** Compiled when a name is first asked about: not every start of the program does. */
+const keyName = () =>
+  (compiled ??= new RegExp(`^(?:${keyNames.flatMap(spelledOut).map(nameExpression).join('|')})$`, 'is'))
+
+const nameExpression = (pattern: string) =>
+  pattern.replace(/[.*+?]/g, (sign) => ({ '.': '\\.', '*': '.*', '+': '[^.]+', '?': '.' })[sign]!)
+
+/** Git's patterns cannot repeat "a letter but a dot", so each length of such a name has a pattern. */
+const longestName = 32
+
+/**
+ * The list as pathspecs of git that leave such files out, in every folder. Git knows no exception in an exception, so examples
+ * and public halves are left out as well.
+ */
+export function keyPathspecs(): string[] {
+  const patterns = keyNames.flatMap(spelledOut).flatMap((pattern) => {
+    if (!pattern.endsWith('+')) return pattern.replaceAll('+', '*')
+    return Array.from({ length: longestName }, (_, i) => `${pattern.slice(0, -1)}${'[!.]'.repeat(i + 1)}`)
+  })
+  // Git compares a text behind one star several times faster than a pattern of `glob`, where a star ends at a slash.
+  return patterns.flatMap((pattern) => {
+    if (/^\*[^*?[]+$/.test(pattern)) return `:(exclude,icase,top)${pattern}`
+    if (/[*?[]/.test(pattern)) return `:(exclude,icase,top,glob)**/${pattern}`
+    // A name without brackets would also mean a folder with everything in it.
+    return [`:(exclude,icase,top)[${pattern[0]}]${pattern.slice(1)}`, `:(exclude,icase,top)*/${pattern}`]
+  })
+}
 
 /** Folders below the home where programs keep their logins. */
 const folders = [
@@ -76,7 +121,7 @@ const settingsFiles = ['.claude.json', '.aider.conf.yml']
 /** Whether a file holds keys, judged by its name. */
 export function isSecretName(path: string): boolean {
   const name = basename(path)
-  return names.some((pattern) => pattern.test(name)) && !harmless.some((pattern) => pattern.test(name))
+  return keyName().test(name) && !harmless.some((pattern) => pattern.test(name))
 }
 
 /** The worktrees below termaite's folder: their files are a project's. */
