@@ -1,47 +1,71 @@
 import { promises } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 
-/** Names of files that hold keys, wherever they are and however they are written; examples and templates hold none. */
-const names: readonly RegExp[] = [
-  /^\.env(?:rc)?(?:[._~-](?!(?:example|sample|template|dist|defaults?)$).*)?$/i,
-  /^.+\.env$/i,
+const keyEndings = '{pem,key,p8,p12,pfx,pkcs12,jks,keystore,keytab,kdbx,ppk,asc,gpg,age,ovpn,kubeconfig}'
+const copyEndings = '{bak,old,orig,save}'
+
+/**
+ * The names of files that hold keys, wherever they are and in any case of their letters: the one list from which our own checks
+ * and git's pathspecs are made. `*` stands for any letters, `+` for letters without a dot, `{a,b}` for one of the words.
+ */
+const keyNames = [
+  ...['*.env', '.envrc', '.{env,envrc}[._~-]*'],
   // A name with an ending, such as id_map.ts, is a source's.
-  /^id_[a-z0-9_-]+(?:\.(?:bak|old|orig|save|\d+))?$/i,
-  /\.(?:pem|key|p8|p12|pfx|pkcs12|jks|keystore|keytab|kdbx|ppk|asc|gpg|age|ovpn|kubeconfig)(?:\.(?:bak|old|orig|save))?$/i,
-  /^kubeconfig(?:[._-].+)?$/i,
-  /^\.(?:npmrc|yarnrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|vault-token|terraformrc|s3cfg|boto|authinfo|rclone\.conf)$/i,
-  /^_netrc$/i,
-  /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini|txt|db|enc))?$/i,
-  /^(?:service[-_]account|client[-_]secret).*\.json$/i,
-  /\.tfstate(?:\.backup)?$/i,
+  ...['id_+', `id_+.${copyEndings}`, 'id_+.[0-9]*'],
+  ...[`*.${keyEndings}`, `*.${keyEndings}.${copyEndings}`],
+  ...['kubeconfig', 'kubeconfig[._-]*'],
+  '.{npmrc,yarnrc,pypirc,netrc,pgpass,my.cnf,git-credentials,htpasswd,dockercfg,vault-token,terraformrc,s3cfg,boto,authinfo,rclone.conf}',
+  '_netrc',
+  ...['{credentials,secret,secrets}', '{credentials,secret,secrets}.{json,yml,yaml,toml,ini,txt,db,enc}'],
+  '{service-account,service_account,client-secret,client_secret}*.json',
+  '*.tfstate',
+  '*.tfstate.backup',
 ]
 
-const copies = ['', '.bak', '.old', '.orig', '.save']
-const keyEndings =
-  'pem key p8 p12 pfx pkcs12 jks keystore keytab kdbx ppk asc gpg age ovpn kubeconfig tfstate tfstate.backup'.split(' ')
-/** As git's patterns have it: no dot near the end of a name, so that the name has no ending. */
-const noEnding = [1, 2, 3, 4].map((length) => '[!.]'.repeat(length))
-
-/** The same names as patterns of git, which sees no difference between large and small letters here. They may match a name more. */
-export const secretGlobs: readonly string[] = [
-  ...['.env', '.env[._~-]*', '.envrc', '.envrc[._~-]*', '*.env'],
-  ...[...noEnding, '*[!.][!.][!.][!.][!.]', '*.[0-9]*', ...copies.slice(1).map((copy) => `*${copy}`)].map(
-    (rest) => `id_${rest}`,
-  ),
-  ...keyEndings.flatMap((ending) => copies.map((copy) => `*.${ending}${copy}`)),
-  ...['kubeconfig', 'kubeconfig[._-]*', '_netrc'],
-  ...['npmrc', 'yarnrc', 'pypirc', 'netrc', 'pgpass', 'my.cnf', 'git-credentials', 'htpasswd', 'dockercfg'].map(
-    (name) => `.${name}`,
-  ),
-  ...['vault-token', 'terraformrc', 's3cfg', 'boto', 'authinfo', 'rclone.conf'].map((name) => `.${name}`),
-  ...['credentials', 'secret', 'secrets'].flatMap((name) =>
-    ['', ...'.json .yaml .yml .toml .ini .txt .db .enc'.split(' ')].map((ending) => `${name}${ending}`),
-  ),
-  ...['service[-_]account*.json', 'client[-_]secret*.json'],
+/** Names that only look like those of files with keys: examples, templates, and the public halves of keys. */
+const harmless = [
+  /\.pub$/i,
+  /^\.env\.(?:example|sample|template)/i,
+  /^\.env(?:rc)?[._~-](?:example|sample|template|dist|defaults?)$/i,
 ]
 
-/** Names that only look like those of secret files. */
-const harmless = [/\.pub$/i, /^\.env\.(?:example|sample|template)/i]
+/** The patterns that a pattern with words in braces stands for. */
+function spelledOut(pattern: string): string[] {
+  const [whole, words] = /\{([^}]*)\}/.exec(pattern) ?? []
+  return words === undefined ? [pattern] : words.split(',').flatMap((word) => spelledOut(pattern.replace(whole!, word)))
+}
+
+let compiled: RegExp | undefined
+
+/** Compiled when a name is first asked about: not every start of the program does. */
+const keyName = () =>
+  (compiled ??= new RegExp(`^(?:${keyNames.flatMap(spelledOut).map(nameExpression).join('|')})$`, 'is'))
+
+const nameExpression = (pattern: string) =>
+  pattern.replace(/[.*+?]/g, (sign) => ({ '.': '\\.', '*': '.*', '+': '[^.]+', '?': '.' })[sign]!)
+
+/** Git's patterns cannot repeat "a letter but a dot", so each length of such a name has a pattern, and longer ones share the last. */
+const longestName = 32
+
+/**
+ * The list as pathspecs of git that leave such files out, in every folder. Git knows no exception in an exception, so examples
+ * and public halves are left out as well.
+ */
+export function keyPathspecs(): string[] {
+  const patterns = keyNames.flatMap(spelledOut).flatMap((pattern) => {
+    if (!pattern.endsWith('+')) return pattern.replaceAll('+', '*')
+    const [start, sign] = [pattern.slice(0, -1), '[!.]']
+    const known = Array.from({ length: longestName }, (_, i) => `${start}${sign.repeat(i + 1)}`)
+    return [...known, `${start}*${sign.repeat(longestName + 1)}`]
+  })
+  // Git compares a text behind one star several times faster than a pattern of `glob`, where a star ends at a slash.
+  return patterns.flatMap((pattern) => {
+    if (/^\*[^*?[]+$/.test(pattern)) return `:(exclude,icase,top)${pattern}`
+    if (/[*?[]/.test(pattern)) return `:(exclude,icase,top,glob)**/${pattern}`
+    // A name without brackets would also mean a folder with everything in it.
+    return [`:(exclude,icase,top)[${pattern[0]}]${pattern.slice(1)}`, `:(exclude,icase,top)*/${pattern}`]
+  })
+}
 
 /** Folders below the home where programs keep their logins. */
 const folders = [
@@ -99,7 +123,7 @@ const settingsFiles = ['.claude.json', '.aider.conf.yml']
 /** Whether a file holds keys, judged by its name. */
 export function isSecretName(path: string): boolean {
   const name = basename(path)
-  return names.some((pattern) => pattern.test(name)) && !harmless.some((pattern) => pattern.test(name))
+  return keyName().test(name) && !harmless.some((pattern) => pattern.test(name))
 }
 
 /** The worktrees below termaite's folder: their files are a project's. */

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { noSandbox } from '../safety/no-sandbox.ts'
+import { forbiddenSandbox, noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -95,7 +95,7 @@ test('the report names the agents that it asks, and the reason why an agent take
   const all = await machine.call(['doctor'], { env })
   golden(t, all.err)
   assert.deepEqual(
-    all.out.split('\n').filter((line) => /^\S/.test(line)),
+    all.out.split('\n').filter((line) => /^[✓○✗!]/.test(line)),
     ['✓ good', '○ off (switched off)', '✗ tight', '✓ free'],
   )
   const rows = JSON.parse((await machine.call(['doctor', '--json'], { env })).out) as Row[]
@@ -198,6 +198,26 @@ test('doctor --security tries the promises of the sandbox also where no agent is
   const promises = findings.filter(({ words }) => /^(?:held: |not held without )/.test(words))
   assert.deepEqual([promises.length, new Set(promises.map(({ level }) => level)).size], [11, 1])
   assert.equal(promises[0]!.level, noSandbox ? 'look' : 'ok')
+})
+
+test('doctor says what the sandbox means for the agents; without one, why there is none and what holds instead', async (t) => {
+  const machine = new Machine(t)
+  const native = { kind: 'native', model: 'ollama/qwen3:8b', contextWindowTokens: 200_000 }
+  machine.settings({
+    agents: [
+      { ...native, name: 'asks' },
+      { ...native, name: 'reads', leash: 'read' },
+      { name: 'other', command: good, contextWindowTokens: 1000 },
+    ],
+  })
+  const said = async (agents: readonly string[], env: Record<string, string>) => {
+    const { out } = await machine.call(['doctor', '--quick', ...agents], { env })
+    return out.slice(out.indexOf('Sandbox on this machine:'))
+  }
+  for (const agents of [[], ['reads'], ['other']]) golden(t, await said(agents, forbiddenSandbox(machine.folder)))
+  if (noSandbox) return
+  golden(t, await said([], {}))
+  assert.equal((await said(['other'], {})).includes('Sandbox on'), false)
 })
 
 test('doctor names the place of our own agent’s key, never the key, or how to set one', async (t) => {

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
-import { noSandbox } from '../safety/no-sandbox.ts'
+import { forbiddenSandbox, noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -127,9 +127,7 @@ test(
   async (t) => {
     const bin = mkdtempSync(join(tmpdir(), 'termaite-test-'))
     t.after(() => rmSync(bin, { recursive: true }))
-    writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
-    const path = { PATH: `${bin}:${process.env.PATH}` }
-    const { run, make, text } = await project(t, { '*.js': 'fmt --write' }, {}, path)
+    const { run, make, text } = await project(t, { '*.js': 'fmt --write' }, {}, forbiddenSandbox(bin))
     await make()
     assert.equal(text('1.js'), 'one()\n')
     assert.equal((await run('trust', '--yes')).code, 0)

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import * as acp from '@agentclientprotocol/sdk'
 import { modelServer } from '../real/model-server.ts'
-import { noSandbox } from '../safety/no-sandbox.ts'
+import { forbiddenSandbox, noSandbox } from '../safety/no-sandbox.ts'
 import { editorOn } from './acp-editor.ts'
 import { Machine, untimed } from './program.ts'
 import { goldenOf } from '../golden.ts'
@@ -208,10 +208,7 @@ test(
   async (t) => {
     const { machine, run, results } = await agentThatRuns(t, [{ command: 'ls' }, { command: 'eval "$(cat a)"' }])
     writeFileSync(join(machine.project, 'a'), 'touch made')
-    const bin = join(machine.folder, 'bin')
-    mkdirSync(bin)
-    writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
-    const ran = await run('read', { PATH: `${bin}:${process.env.PATH}` })
+    const ran = await run('read', forbiddenSandbox(machine.folder))
     assert.equal(ran.code, 77)
     golden(t, untimed(ran.err))
     const [listed, refused] = results()
@@ -262,14 +259,6 @@ process.stdin.resume().on('end', () => process.exit())
   },
 )
 
-/** The PATH of a machine whose bubblewrap is there and forbidden. */
-function forbidden(machine: Machine): Record<string, string> {
-  const bin = join(machine.folder, 'forbidden')
-  mkdirSync(bin, { recursive: true })
-  writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
-  return { PATH: `${bin}:${process.env.PATH}` }
-}
-
 test(
   'without a sandbox, MCP servers and hooks of the person run, and those of a project once its folder is trusted',
   { skip: process.platform !== 'linux' },
@@ -289,10 +278,10 @@ test(
       readdirSync(machine.project)
         .filter((name) => /^(?:mcp|hook)-/.test(name))
         .toSorted()
-    const untrusted = await run('edit', forbidden(machine))
+    const untrusted = await run('edit', forbiddenSandbox(machine.folder))
     assert.deepEqual([untrusted.code, made()], [0, ['hook-own', 'mcp-own']], untrusted.err)
     assert.equal((await machine.run(['trust', '--yes'])).code, 0)
-    const trusted = await run('edit', forbidden(machine))
+    const trusted = await run('edit', forbiddenSandbox(machine.folder))
     assert.deepEqual([trusted.code, made()], [0, ['hook-own', 'hook-theirs', 'mcp-own', 'mcp-theirs']], trusted.err)
   },
 )
@@ -302,11 +291,11 @@ test(
   { skip: process.platform !== 'linux' },
   async (t) => {
     const { machine, run, results } = await agentThatRuns(t, [{ command: 'touch made' }])
-    const refused = await run('edit', forbidden(machine))
+    const refused = await run('edit', forbiddenSandbox(machine.folder))
     assert.deepEqual([refused.code, existsSync(join(machine.project, 'made'))], [77, false])
     golden(t, results()[0]!, { [machine.folder]: '<machine>' })
     golden(t, untimed(refused.err))
-    const env = { GROQ_API_KEY: 'made-up', ...forbidden(machine) }
+    const env = { GROQ_API_KEY: 'made-up', ...forbiddenSandbox(machine.folder) }
     const allowed = await machine.run(['-p', 'go', '--leash', 'edit', '--allow', 'bash(touch made)'], { env })
     assert.deepEqual([allowed.code, existsSync(join(machine.project, 'made'))], [0, true], allowed.err)
   },

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { isWithin } from '../../src/base/real-path.ts'
 import { temporary } from '../../src/safety/wall/hidden-places.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
@@ -10,3 +12,11 @@ export const hiddenClone =
   noSandbox === false && isWithin(temporary, import.meta.dirname)
     ? `this clone lies in ${temporary}, which programs in a sandbox do not see`
     : false
+
+/** The PATH of a machine whose bubblewrap is there and forbidden, as in many containers; its program is put into this folder. */
+export function forbiddenSandbox(folder: string): { PATH: string } {
+  const bin = join(folder, 'forbidden')
+  mkdirSync(bin, { recursive: true })
+  writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
+  return { PATH: `${bin}${delimiter}${process.env.PATH}` }
+}

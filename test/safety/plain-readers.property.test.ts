@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { showingGit } from '../../src/base/project-git.ts'
 import { gitRows, plainReader, readerRows, splitWords } from '../../src/safety/rules/plain-readers.ts'
+import { quotedWord } from '../../src/base/shell-word.ts'
 import { isSecretName } from '../../src/safety/secret-files.ts'
 import { canary, layHostileProject, Tripwire } from './corpus/hostile-project.ts'
 import { hostileCommands } from './corpus/hostile-commands.ts'
@@ -168,11 +169,28 @@ const traps = [
 ]
 const before = ['', '', '', '', 'X=1 ', './', '/bin/', '\\', 'env ', 'command ', '"', ' ', '\t', './evil;']
 
-function randomLine(pick: (below: number) => number): string {
+/** The flags that each program's row has, so that more than half of the lines pass. */
+async function fittingFlags(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const fitting = new Map<string, readonly string[]>()
+  for (const program of programs) {
+    const isFitting = await Promise.all(
+      flags.map(async (flag) => (await reader(`${program} ${flag} README.md`)) ?? (await reader(`${program} ${flag}`))),
+    )
+    fitting.set(
+      program,
+      flags.filter((_, i) => isFitting[i]),
+    )
+  }
+  return fitting
+}
+
+function randomLine(pick: (below: number) => number, fitting: ReadonlyMap<string, readonly string[]>): string {
   const one = (list: readonly string[]) => list[pick(list.length)]!
-  const words = [one(programs)]
-  for (let i = pick(4); i > 0; i--) words.push(one(flags))
-  for (let i = pick(3); i > 0; i--) words.push(one(operands))
+  const program = one(programs)
+  const words = [program]
+  const own = fitting.get(program)!
+  for (let i = pick(5); i > 0; i--) words.push(one(pick(8) === 0 || own.length === 0 ? flags : own))
+  for (let i = pick(4); i > 0; i--) words.push(one(operands))
   if (pick(6) === 0) words.splice(1 + pick(words.length), 0, one(traps))
   const line = (pick(12) === 0 ? one(before) : '') + words.join(pick(20) === 0 ? '  ' : ' ')
   if (pick(10) !== 0) return line
@@ -182,60 +200,152 @@ function randomLine(pick: (below: number) => number): string {
   return line.slice(0, at) + letter + line.slice(at + pick(2))
 }
 
+const readerEnv = { LANG: 'C' }
+
 /** Starts a reader as the agent does, without a shell. */
 async function started(
   command: string,
 ): Promise<{ argv: readonly string[]; env: Record<string, string | undefined>; remove(): void }> {
   const found = (await reader(command))!
-  if (!found.git) return { argv: [found.program, ...found.args], env: { LANG: 'C' }, remove() {} }
+  if (!found.git) return { argv: [found.program, ...found.args], env: readerEnv, remove() {} }
   const git = await showingGit(root, found.args, { PATH: path, HOME: home })
   return git!
 }
 
+const noStrace =
+  spawnSync('strace', ['-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', 'true']).status === 0
+    ? false
+    : 'strace does not work here'
+
+/** What lines did, each with the line that did it. */
+type Deeds = { leaks: string[]; starts: string[]; changes: string[]; reaches: string[]; keys: string[] }
+
+/** System calls by which a program starts another one, changes a file, or reaches another process; and those that open a file. */
+const watched = [
+  'execve,execveat,clone,clone3,fork,vfork,open,openat,openat2,creat,unlink,unlinkat,rename,renameat,renameat2,link,linkat',
+  'symlink,symlinkat,mkdir,mkdirat,rmdir,mknod,mknodat,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,truncate,ftruncate',
+  'utimensat,utimes,futimesat,setxattr,lsetxattr,fsetxattr,socket,connect,bind,sendto,sendmsg,kill,tkill,tgkill,ptrace,mount',
+].join()
+
+/** Names of the files that hold the canary, and of the links that lead to them. */
+const canaryFiles = /(?:^|\/)(?:\.env|innocent\.txt|secret\.env|secret\.txt|x\.txt|id_rsa|environ|proclink)$/
+
+/**
+ * Runs readers one after another, each as a process of its own without a shell around its words, and adds what they did. One shell
+ * starts them all, and one strace watches them all: a strace for each line would take most of the time.
+ */
+async function runAll(
+  lines: readonly { line: string; argv: readonly string[] }[],
+  env: Record<string, string | undefined>,
+  deeds: Deeds,
+  traced: boolean,
+): Promise<void> {
+  const script = `${wire.project.base}-lines`
+  const log = `${wire.project.base}-trace`
+  const mark = '\x01\x02'
+  writeFileSync(
+    script,
+    lines.map(({ argv }) => `printf '\\001\\002'\n${argv.map(quotedWord).join(' ')} < /dev/null\n`).join(''),
+  )
+  const shell = ['/bin/sh', script]
+  const words = traced ? ['strace', '-f', '--seccomp-bpf', '-qq', '-o', log, '-e', `trace=${watched}`, ...shell] : shell
+  const printed = (await output(words[0]!, words.slice(1), env)).split(mark).slice(1)
+  rmSync(script)
+  assert.equal(printed.length, lines.length)
+  for (const [i, text] of printed.entries()) if (text.includes(canary)) deeds.leaks.push(lines[i]!.line)
+  if (!traced) return
+  const calls = readFileSync(log, 'utf8').split('\n').slice(0, -1)
+  rmSync(log)
+  const first = calls[0]!.split(' ', 1)[0]!
+  // The shell starts one process for each line, in their order.
+  const processes = new Map<string, { line: string; began: number }>()
+  for (const call of calls) {
+    const [, pid = '', name = '', rest = ''] = /^(\d+) +(\w+)\((.*)$/.exec(call) ?? []
+    if (name === '' || pid === first) continue
+    if (!processes.has(pid)) processes.set(pid, { line: lines[processes.size]?.line ?? 'no line', began: 0 })
+    const one = processes.get(pid)!
+    const failed = / = -1 E/.test(rest)
+    const deed = `${one.line}: ${name}(${rest}`
+    if (name.startsWith('execve')) {
+      if (!failed && ++one.began > 1) deeds.starts.push(deed)
+    } else if (/^(?:clone3?|v?fork)$/.test(name)) deeds.starts.push(deed)
+    else if (/^(?:open|openat|openat2)$/.test(name)) {
+      const path = /"((?:[^"\\]|\\.)*)"/.exec(rest)?.[1] ?? ''
+      if (/O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)/.test(rest) && path !== '/dev/null') deeds.changes.push(deed)
+      if (!failed && canaryFiles.test(path)) deeds.keys.push(deed)
+    } else if (/^(?:socket|connect|bind|send|kill|t)/.test(name) && !/^truncate/.test(name)) {
+      // The C library asks for the cache of user names by its socket.
+      if (!/nscd|socket\(AF_UNIX/.test(call)) deeds.reaches.push(deed)
+    } else deeds.changes.push(deed)
+  }
+  assert.deepEqual(
+    [...processes.values()].map(({ line }) => line),
+    lines.map(({ line }) => line),
+  )
+}
+
 test('lines of the table’s own grammar that are readers change no file, start no program and show no key', async () => {
   const wanted = sized(1_500, 100_000)
+  const batch = 500
   const pick = randomOf(Number(process.env.SEED ?? 7))
-  const readers = new Map<string, number>()
-  let passed = 0
+  const fitting = await fittingFlags()
+  const seen = new Set<string>()
+  const deeds: Deeds = { leaks: [], starts: [], changes: [], reaches: [], keys: [] }
   let made = 0
-  while (passed < wanted) {
-    const line = randomLine(pick)
-    made++
-    assert.ok(made < wanted * 20, `${passed} of ${made} lines are readers`)
-    if (!(await reader(line))) continue
-    passed++
-    readers.set(line, (readers.get(line) ?? 0) + 1)
+  while (seen.size < wanted) {
+    const plain: { line: string; argv: readonly string[] }[] = []
+    const ofGit: { line: string; argv: readonly string[] }[] = []
+    while (plain.length + ofGit.length < batch && seen.size < wanted) {
+      const line = randomLine(pick, fitting)
+      assert.ok(++made < wanted * 20, `${seen.size} of ${made} lines are readers`)
+      const found = seen.has(line) ? undefined : await reader(line)
+      if (!found) continue
+      seen.add(line)
+      ;(found.git ? ofGit : plain).push({ line, argv: [found.program, ...found.args] })
+    }
+    await runAll(plain, readerEnv, deeds, !noStrace)
+    const git = (await showingGit(root, [], { PATH: path, HOME: home }))!
+    await runAll(ofGit, git.env, deeds, !noStrace)
+    git.remove()
+    const { writes, runs } = await wire.run(['true'])
+    const last = [...plain, ...ofGit].map(({ line }) => line)
+    assert.deepEqual({ ...deeds, writes, runs }, { ...noDeeds, writes: [], runs: false }, last.join('\n'))
+    if (seen.size % (20 * batch) === 0) console.log(`${seen.size} of ${made} lines`)
   }
-  // Lines that were made twice are run once.
-  const lines = [...readers.keys()]
-  const leaks: string[] = []
-  const forks: string[] = []
-  const traced = spawnSync('strace', ['-V']).status === 0
-  for (let at = 0; at < lines.length; at += 16)
-    await Promise.all(
-      lines.slice(at, at + 16).map(async (line, i) => {
-        const { argv, env, remove } = await started(line)
-        const log = `${wire.project.base}-trace-${i}`
-        const watch = traced && (at / 16) % sized(4, 16) === 0
-        const [program = '', ...args] = watch
-          ? ['strace', '-f', '-o', log, '-e', 'trace=execve,clone,clone3,fork,vfork', ...argv]
-          : argv
-        const out = await output(program, args, env)
-        remove()
-        if (out.includes(canary)) leaks.push(line)
-        if (!watch) return
-        const calls = readFileSync(log, 'utf8')
-        rmSync(log)
-        const began = calls.match(/execve\(.*= 0$/gm) ?? []
-        if (began.length > 1) forks.push(`${line}: ${began.join(' ')}`)
-      }),
-    )
-  const { writes, runs } = await wire.run(['true'])
-  assert.deepEqual({ leaks, forks, writes, runs }, { leaks: [], forks: [], writes: [], runs: false })
-  console.log(
-    `${passed} of ${made} lines were readers, ${lines.length} different ones were run${traced ? ', with strace' : ''}`,
+  console.log(`${seen.size} different lines of ${made} were readers and were run, ${noStrace || 'watched by strace'}`)
+})
+
+test('the watch over the lines sees a program, a change, a socket and a key', { skip: noStrace }, async () => {
+  const deeds: Deeds = { leaks: [], starts: [], changes: [], reaches: [], keys: [] }
+  const connect = "require('node:net').connect(9, '127.0.0.1').on('error', () => {})"
+  const bad = [
+    ['cat', '.env'],
+    ['env', 'cat', 'README.md'],
+    ['touch', 'made'],
+    ['mv', 'README.md', 'moved'],
+    [process.execPath, '-e', connect],
+    ['cat', 'README.md'],
+  ].map((argv) => ({ line: argv[0] === process.execPath ? 'node' : argv.join(' '), argv }))
+  await runAll(bad, { ...readerEnv, PATH: path }, deeds, true)
+  const { writes } = await wire.run(['true'])
+  const lines = (list: readonly string[]) => [...new Set(list.map((deed) => deed.split(': ')[0]))]
+  assert.deepEqual(
+    {
+      ...{ leaks: deeds.leaks, keys: lines(deeds.keys), reaches: lines(deeds.reaches) },
+      starts: lines(deeds.starts).filter((line) => line !== 'node'),
+      changes: lines(deeds.changes).filter((line) => line !== 'node'),
+      writes: writes.map((file) => file.slice(root.length + 1)).toSorted(),
+    },
+    {
+      ...{ leaks: ['cat .env'], keys: ['cat .env'], reaches: ['node'] },
+      starts: ['env cat README.md'],
+      changes: ['touch made', 'mv README.md moved'],
+      writes: ['README.md', 'made', 'moved'],
+    },
   )
 })
+
+const noDeeds: Deeds = { leaks: [], starts: [], changes: [], reaches: [], keys: [] }
 
 function output(program: string, args: readonly string[], env: Record<string, string | undefined>): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isSecretName, secretFilesIn } from '../../src/safety/secret-files.ts'
+import { withQuietGit } from '../../src/base/git.ts'
+import { isSecretName, keyPathspecs, secretFilesIn } from '../../src/safety/secret-files.ts'
 import { until } from '../until.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 
@@ -89,38 +91,31 @@ for (const user of wallUsers)
     },
   )
 
+/** Names of files with keys, and names that only look like them. */
+const keys = [
+  ...[
+    '.env',
+    '.env.local',
+    '.env.production.local',
+    '.env-prod',
+    '.env_staging',
+    '.ENV',
+    '.envrc',
+    '.env~',
+    '.env.bak',
+  ],
+  ...['prod.env', 'tls.pem', 'server.key', 'cert.P12', 'app.p8', 'host.keytab', 'office.ovpn', 'tls.pem.bak'],
+  ...['id_rsa', 'id_ed25519', 'id_ecdsa_sk', 'id_github', 'id_work-laptop', 'id_rsa.old'],
+  ...['kubeconfig', 'kubeconfig.yaml', 'kubeconfig-prod', 'prod.kubeconfig', '.netrc', '.npmrc', '.s3cfg'],
+  ...['credentials.json', 'secrets.yml', 'service-account-prod.json', 'terraform.tfstate', '.git-credentials'],
+]
+const others = [
+  ...['.env.example', '.env.sample', '.env-template', '.env.dist', '.envoy', 'environment.ts', 'env.ts', 'id_rsa.pub'],
+  ...['id_map.ts', 'id_generator.py', 'ids', 'identity', 'kubeconfigs', 'keys.ts', 'keyboard.tsx', 'monkey'],
+  ...['secretary.md', 'credentials.ts', 'package.json', 'pem.go'],
+]
+
 test('files with keys are known by the patterns of their names, and files that only look like them are not', () => {
-  const keys = [
-    ...[
-      '.env',
-      '.env.local',
-      '.env.production.local',
-      '.env-prod',
-      '.env_staging',
-      '.ENV',
-      '.envrc',
-      '.env~',
-      '.env.bak',
-    ],
-    ...['prod.env', 'tls.pem', 'server.key', 'cert.P12', 'app.p8', 'host.keytab', 'office.ovpn', 'tls.pem.bak'],
-    ...['id_rsa', 'id_ed25519', 'id_ecdsa_sk', 'id_github', 'id_work-laptop', 'id_rsa.old'],
-    ...['kubeconfig', 'kubeconfig.yaml', 'kubeconfig-prod', 'prod.kubeconfig', '.netrc', '.npmrc', '.s3cfg'],
-    ...['credentials.json', 'secrets.yml', 'service-account-prod.json', 'terraform.tfstate', '.git-credentials'],
-  ]
-  const others = [
-    ...[
-      '.env.example',
-      '.env.sample',
-      '.env-template',
-      '.env.dist',
-      '.envoy',
-      'environment.ts',
-      'env.ts',
-      'id_rsa.pub',
-    ],
-    ...['id_map.ts', 'id_generator.py', 'ids', 'identity', 'kubeconfigs', 'keys.ts', 'keyboard.tsx', 'monkey'],
-    ...['secretary.md', 'credentials.ts', 'package.json', 'pem.go'],
-  ]
   assert.deepEqual(
     keys.filter((name) => !isSecretName(`/p/${name}`)),
     [],
@@ -128,5 +123,32 @@ test('files with keys are known by the patterns of their names, and files that o
   assert.deepEqual(
     others.filter((name) => isSecretName(`/p/${name}`)),
     [],
+  )
+})
+
+test('git leaves out the same files by the same list, in every folder, and shows the others', (t) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-keys-')))
+  t.after(() => rmSync(root, { recursive: true }))
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: root, env: withQuietGit({ PATH: process.env.PATH, HOME: root }, root) }).toString()
+  // Folders that are named like a file with keys hold sources.
+  const inside = ['secrets/a.ts', 'credentials/b.ts', 'kubeconfig/c.go', 'id_rsa/d.ts', 'deep/secret/e.ts']
+  const there = [...keys, ...others].flatMap((name) => [`here/${name}`, `at/a/depth/${name}`, `top-${name}`])
+  git('init', '-q')
+  for (const path of [...there, ...inside, ...keys.filter((name) => name !== 'kubeconfig' && name !== 'id_rsa')]) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), 'x')
+  }
+  git('add', '-A')
+  const shown = git('ls-files', '-z', '--', ':(top)', ...keyPathspecs()).split('\0')
+  assert.deepEqual(
+    shown.filter((path) => isSecretName(path)),
+    [],
+  )
+  const all = git('ls-files', '-z').split('\0')
+  assert.deepEqual(
+    all.filter((path) => !isSecretName(path) && !shown.includes(path)).toSorted(),
+    // Git knows no exception in an exception.
+    all.filter((path) => /(?:^|\/)\.env[.-](?:example|sample|template|dist)$/.test(path)).toSorted(),
   )
 })

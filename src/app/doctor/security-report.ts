@@ -15,7 +15,7 @@ import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
 import { isWalled } from '../native/native-sandbox.ts'
-import { sandboxWords } from '../native/wall-words.ts'
+import { machineWords, sandboxWords } from '../native/wall-words.ts'
 import { machineWall, needsWall } from '../agent-wall.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
@@ -83,6 +83,18 @@ async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Pr
     ...finding('ok', 'in a sandbox when only asked for advice; in other turns their own flags restrict them', advising),
     ...finding('look', 'without a sandbox, as the settings say, so only their own flags restrict them', never),
   ]
+}
+
+/** What the sandbox of this machine means for these agents, or why there is none, what helps, and what holds instead. */
+export async function sandboxLines(
+  { env }: Io,
+  { cwd }: Place,
+  settings: Settings,
+  agents: Settings['agents'],
+): Promise<string[]> {
+  const own = agents.filter(({ kind }) => kind === 'native')
+  const leashes = [...new Set(own.map(({ leash = settings.leash }) => leash))]
+  return machineWords(settings, await machineWall(env, cwd), { leashes, others: own.length < agents.length })
 }
 
 /** The setting `sandbox` is about the commands of our own agent alone. */

@@ -38,9 +38,9 @@ export async function triedPromises({ env }: Pick<Io, 'env'>, wall: Wall): Promi
   try {
     const attempts = ground.attempts()
     if (none !== undefined)
-      return attempts.map(({ promise }) => ({
+      return attempts.map(({ promise, leash }) => ({
         level: 'look',
-        words: `not held without a sandbox: ${promise}`,
+        words: `not held without a sandbox, so ${leash === 'read' ? 'commands are refused' : 'you are asked before each command'}: ${promise}`,
       }))
     const findings: SecurityFinding[] = []
     for (const attempt of attempts) findings.push(await tried(attempt))

@@ -19,15 +19,40 @@ export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash)
   return `Commands run in a sandbox: the project is writable, the system and your toolchains can be read, the rest of your home is hidden, and the network ${openings.edit[network]}.${held}`
 }
 
-/** Says what holds for commands where there is no sandbox. */
-export function unwalledWords(none: string, leash: Leash): string {
-  const held = {
-    read: 'On the leash read, commands are refused, except a few that only show files',
-    ask: 'termaite asks before each command, except a few that only show files and those that a rule of yours names word for word',
-    edit: 'termaite asks before each command, except a few that only show files and those that a rule of yours names word for word',
-    all: 'On the leash all, commands run without a question',
+/** Says why there is no sandbox, and what holds for the commands of a leash then. */
+export const unwalledWords = (none: string, leash: Leash): string => `${missingWords(none)} ${heldWords[leash]}`
+
+const missingWords = (none: string): string => `There is no sandbox here: ${none.replace(/\.$/, '')}.`
+
+const askedWords =
+  'termaite asks before each command, except a few that only show files and those that a rule of yours names word for word.'
+
+const heldWords: Readonly<Record<Leash, string>> = {
+  read: 'On the leash read, commands are refused, except a few that only show files.',
+  ask: askedWords,
+  edit: askedWords,
+  all: 'On the leash all, commands run without a question.',
+}
+
+/** Says what the sandbox of this machine means for agents: for the commands of our own, by their leashes, and for other vendors'. */
+export async function machineWords(
+  settings: Settings,
+  wall: Wall,
+  { leashes, others }: { leashes: readonly Leash[]; others: boolean },
+): Promise<string[]> {
+  const none = await wall.none()
+  if (none === undefined) {
+    const words = await Promise.all(leashes.map((leash) => sandboxWords(settings, wall, leash)))
+    return words.map((text, i) => (leashes.length > 1 ? `Leash ${leashes[i]}: ${text}` : text))
   }
-  return `There is no sandbox here: ${none.replace(/\.$/, '')}. ${held[leash]}.`
+  const flags =
+    'Agents of other vendors are held by the flags of their own CLIs alone, and one with "wall": true does not run.'
+  const own = new Set(leashes.map((leash) => heldWords[leash]))
+  return [
+    missingWords(none),
+    ...(own.size > 0 ? [`termaite’s own agent: ${[...own].join(' ')}`] : []),
+    ...(others ? [flags] : []),
+  ]
 }
 
 const openings = {

@@ -14,7 +14,7 @@ import type { Place } from '../../app/place.ts'
 import { placeOf } from '../../app/place.ts'
 import { languageFindings, languageLines } from '../../app/doctor/language-servers.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
-import { securityFindings } from '../../app/doctor/security-report.ts'
+import { sandboxLines, securityFindings } from '../../app/doctor/security-report.ts'
 import { noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 
@@ -41,8 +41,12 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   print(io, values.json ? JSON.stringify(checkups) : checkups.map(report).join('\n\n'))
   if (!values.json && wanted.some(({ kind }) => kind === 'native'))
     print(io, ['', languageTitle, ...languageLines(await languageFindings(io, place, settings))].join('\n'))
+  const sandbox = values.json ? [] : await sandboxLines(io, place, settings, wanted)
+  if (sandbox.length > 0) print(io, ['', sandboxTitle, ...sandbox.map((line) => `    ${line}`)].join('\n'))
   return checkups.some(({ works }) => works) ? 0 : 1
 }
+
+const sandboxTitle = 'Sandbox on this machine:'
 
 const languageTitle = 'Language servers, which tell termaite’s own agent the errors after an edit:'
 

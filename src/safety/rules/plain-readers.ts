@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { gitFolders, hasOwnGitFolders, projectRoot } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
-import { isSecretName, isSecretPlace, secretGlobs } from '../secret-files.ts'
+import { isSecretName, isSecretPlace, keyPathspecs } from '../secret-files.ts'
 import { programOutside } from '../../base/program-path.ts'
 
 /**
@@ -183,9 +183,6 @@ function isShown(path: string, filesOnly: boolean, { cwd, roots, home }: Places)
 /** A commit by a name, a number or a way from one; a blob or a tree is none. */
 const revision = /^(?!-)[\w][\w./-]*(?:[~^]\d*)*$/
 
-/** Files with keys as git's own patterns: their contents are left out of every difference. */
-const keyPaths = secretGlobs.map((pattern) => `:(exclude,icase,top,glob)**/${pattern}`)
-
 /** Git follows no driver of the project here, and never looks into another repository. */
 const plainDifferences = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '--submodule=short']
 
@@ -224,7 +221,7 @@ function gitArguments(words: readonly string[], places: Places): readonly string
     return [...quiet, 'log', ...plainDifferences, '--no-show-signature', ...named, '--', ...paths.map(literalPath)]
   const shown = paths.length > 0 ? paths.map(literalPath) : [':(top)']
   const unsigned = sub === 'diff' ? [] : ['--no-show-signature']
-  return [...quiet, sub, ...plainDifferences, ...unsigned, ...named, '--', ...shown, ...keyPaths]
+  return [...quiet, sub, ...plainDifferences, ...unsigned, ...named, '--', ...shown, ...keyPathspecs()]
 }
 
 /** A difference would otherwise write the times of files into the index. */
