@@ -204,7 +204,7 @@ function closing(
   }
   const used = sum(usages)
   const denied = outcome.denials?.length
-    ? `${agent} was refused: ${outcome.denials.map(clean).join('; ')}. Allow more with --leash edit or --leash all.\n`
+    ? `${agent} was refused: ${outcome.denials.map(clean).join('; ')}. A rule after --allow, or another --leash, allows more.\n`
     : ''
   const tokens = used ? ` · ${grouped(used.input + used.output)} tokens (${used.source})` : ''
   const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`

@@ -38,9 +38,12 @@ export async function triedPromises({ env }: Pick<Io, 'env'>, wall: Wall): Promi
   try {
     const attempts = ground.attempts()
     if (none !== undefined)
-      return attempts.map(({ promise }) => ({
+      return attempts.map(({ promise, leash }) => ({
         level: 'look',
-        words: `not held without a sandbox: ${promise}`,
+        words:
+          leash === 'read'
+            ? `not tried, because the command is refused without a sandbox: ${promise}`
+            : `not held without a sandbox, once you allow the command: ${promise}`,
       }))
     const findings: SecurityFinding[] = []
     for (const attempt of attempts) findings.push(await tried(attempt))

@@ -210,7 +210,12 @@ function decide(known: Case): Verdict {
   }
   if (covers([...rules.spared, ...rules.allow]))
     return { verdict: 'yes', why: 'a rule allows it', permission: beyond ?? 'leash' }
-  if (bare) return ask(`as far as termaite can tell, ${reasons(call.parts, call)}`, dangerousParts(call.parts))
+  if (bare) {
+    // The parts that only look say nothing about the command where another part acts.
+    const acting = call.parts.filter((part) => part.class !== 'reads')
+    const told = reasons(acting.length > 0 ? acting : call.parts, call)
+    return ask(`as far as termaite can tell, ${told}`, dangerousParts(call.parts))
+  }
   if (beyond && leaves(beyond)) return ask(leavingReasons(call, beyond), leavingParts(call, bounds, leash, wall!))
   const left = notAllowed([...rules.spared, ...rules.allow])
   for (const { who, rules: named, others } of limits) {
