@@ -218,7 +218,7 @@ function refusedWords(agent: string, denials: readonly string[], rules: readonly
   const what = flags.length === denials.length ? 'this' : 'a part of this'
   const remedy =
     flags.length === 0
-      ? 'Allow more with --leash edit or --leash all'
+      ? 'A rule after --allow, or another --leash, allows more'
       : `Allow ${what} with ${flags.join(' ')}, or everything with --leash all`
   return `${agent} was refused: ${denials.map(clean).join('; ')}. ${remedy}.\n`
 }

@@ -1,8 +1,10 @@
+import type { Effect, Tool } from '../../src/core/work/tool.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { judgeCall } from '../../src/safety/rules/judged-call.ts'
 import { locatePath } from '../../src/safety/path-location.ts'
 import { putBack, quarantined, takeAway } from '../../src/safety/wall/quarantine.ts'
 import { isAskedAbout } from '../../src/safety/wall/settings-names.ts'
@@ -42,6 +44,29 @@ test('a file tool asks about every plant, and about no ordinary file', async (t)
     [],
   )
   assert.deepEqual(ordinary.filter(isAskedAbout), [])
+})
+
+test('a file tool asks about files that the settings of git name, in the project’s own repository and in those inside', async (t) => {
+  const { root, home } = groundsOf(t, {})
+  for (const repository of [root, join(root, 'one')]) {
+    execFileSync('git', ['init', '-q', repository])
+    const set = (key: string, value: string) => execFileSync('git', ['-C', repository, 'config', key, value])
+    set('core.hooksPath', 'tools/hooks')
+    set('include.path', '../shared.conf')
+    write(join(repository, 'tools/clean'), '')
+    set('filter.x.clean', './tools/clean %f')
+  }
+  const effect = (path: unknown): Effect => ({ does: 'access', paths: [{ access: 'write', path: path as string }] })
+  const tool = { name: 'file_editor', risk: 'edit', effect } as unknown as Tool
+  const bounds = { root, home, path: process.env.PATH!, cwd: root }
+  const named = ['tools/hooks/pre-commit', 'shared.conf', 'tools/clean']
+  const kinds = async (paths: string[]) =>
+    Promise.all(paths.map(async (path) => (await judgeCall(tool, join(root, path), bounds)).worst.class))
+  assert.deepEqual(await kinds([...named, ...named.map((path) => `one/${path}`)]), Array(6).fill('system'))
+  assert.deepEqual(
+    await kinds(['tools/other', 'src/shared.conf', 'one/tools/hooks.ts', 'made/new']),
+    Array(4).fill('edits'),
+  )
 })
 
 for (const user of wallUsers) {

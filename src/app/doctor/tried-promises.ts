@@ -40,7 +40,10 @@ export async function triedPromises({ env }: Pick<Io, 'env'>, wall: Wall): Promi
     if (none !== undefined)
       return attempts.map(({ promise, leash }) => ({
         level: 'look',
-        words: `not held without a sandbox, so ${leash === 'read' ? 'commands are refused' : 'you are asked before each command'}: ${promise}`,
+        words:
+          leash === 'read'
+            ? `not tried, because the command is refused without a sandbox: ${promise}`
+            : `not held without a sandbox, once you allow the command: ${promise}`,
       }))
     const findings: SecurityFinding[] = []
     for (const attempt of attempts) findings.push(await tried(attempt))

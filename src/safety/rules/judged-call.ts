@@ -1,8 +1,11 @@
 import type { Effect, PathAccess, Tool } from '../../core/work/tool.ts'
 import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Part, ShellClass, Touched } from '../shell/shell-judgement.ts'
+import { dirname } from 'node:path'
 import { defined } from '../../base/defined.ts'
-import { locatePath } from '../path-location.ts'
+import { gitFolders } from '../../base/git.ts'
+import { isWithin } from '../../base/real-path.ts'
+import { locatePath, rootsOf } from '../path-location.ts'
 import { worse } from '../shell/shell-judgement.ts'
 
 /** A call with everything that it would do, in parts that are allowed or refused one by one. */
@@ -97,9 +100,28 @@ async function judgePath({ access, path }: PathAccess, bounds: ProjectBounds): P
   if (spot.secret) return part('secrets', `${path} may hold secrets`)
   if (!spot.inside && (writes || !spot.readable)) return part('outside', `${path} is outside the project`)
   if (!writes) return part('reads', 'it only reads')
-  if (spot.guarded) return part('system', `a change of ${path} could make programs run`)
+  if (spot.guarded || (await isNamedByGit(spot.real, bounds)))
+    return part('system', `a change of ${path} could make programs run`)
   if (access === 'remove') return part('removes', `it deletes ${path}`)
   return part('edits', 'it changes a file of the project')
+}
+
+/** Whether the settings of a repository around a file name it, or its folder, as a hook, a program or further settings. */
+async function isNamedByGit(file: string, bounds: ProjectBounds): Promise<boolean> {
+  const project = rootsOf(bounds).find((root) => isWithin(root, file))
+  if (project === undefined) return false
+  const { gitPrograms } = await import('../wall/git-programs.ts')
+  for (let root = file; root !== project;) {
+    root = dirname(root)
+    const folders = gitFolders(root)
+    if (!folders) continue
+    const asked = { root, own: folders.own, project, folders: [folders.own, folders.common] }
+    const env = { HOME: bounds.home, PATH: bounds.path }
+    // Where git cannot read its settings it runs nothing by them.
+    const { kept, missing } = await gitPrograms({ ...asked, env }).catch(() => ({ kept: [], missing: [] }))
+    if ([...kept, ...missing].some((named) => isWithin(named, file))) return true
+  }
+  return false
 }
 
 function single(text: string, kind: ShellClass, why: string): JudgedEffect {

@@ -29,7 +29,7 @@ const remembered = new Map<string, { files: string[]; mark: string; named: strin
 
 async function namedPaths(asked: Asked): Promise<string[]> {
   const { root, own, project, folders, env } = asked
-  const key = [root, own, env.HOME, env.XDG_CONFIG_HOME].join('\0')
+  const key = [root, own, project, ...folders, env.HOME, env.XDG_CONFIG_HOME].join('\0')
   const last = remembered.get(key)
   if (last && last.mark === markOf(last.files)) return last.named
   const settings = await settingsOf(asked)
