@@ -1,6 +1,12 @@
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { WallUser } from './behind-wall.ts'
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { Mode } from '../../src/safety/rules/permission-modes.ts'
@@ -10,13 +16,16 @@ import { modes } from '../../src/safety/rules/permission-modes.ts'
 import { parseRules } from '../../src/safety/rules/permission-rule.ts'
 import { placeOf } from '../../src/safety/rules/command-place.ts'
 import { policy } from '../../src/safety/rules/permission-policy.ts'
+import { secretFilesIn } from '../../src/safety/secret-files.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { nativeTools } from '../../src/tools/all.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { realClock } from '../../src/base/clock.ts'
-import { contained, layHostileProject, Tripwire } from './corpus/hostile-project.ts'
+import type { HostileProject } from './corpus/hostile-project.ts'
+import { canary, contained, layHostileProject, shot, Tripwire } from './corpus/hostile-project.ts'
 import { hostileCommands } from './corpus/hostile-commands.ts'
 import { leavingAttacks, readerAttacks } from './corpus/reader-attacks.ts'
+import { wallAttacks } from './corpus/wall-attacks.ts'
 import { noSandbox } from './no-sandbox.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 import { quotedWord } from '../../src/base/shell-word.ts'
@@ -32,7 +41,9 @@ const corpus = Object.entries(hostileCommands).flatMap(([effect, list]) =>
     command: command.replaceAll('{away}', away),
   })),
 )
-const attacks = [...readerAttacks, ...leavingAttacks].map((command) => command.replaceAll('{away}', away))
+const attacks = [...readerAttacks, ...leavingAttacks, ...Object.values(wallAttacks).flat()].map((command) =>
+  command.replaceAll('{away}', away).replaceAll('{home}', home),
+)
 const everything = [...corpus.map(({ command }) => command), ...attacks]
 
 /** Every command with `FULL=1`, else some of each kind. */
@@ -196,3 +207,84 @@ for (const user of wallUsers)
       assert.deepEqual(seen, { read: [], edit: ['project'] })
     },
   )
+
+for (const user of wallUsers)
+  for (const leash of ['read', 'edit'] as const)
+    test(
+      `at ${leash}, attacks on the wall that run unasked act, leave, plant and read keys nowhere, as ${user.name}`,
+      { skip: user.skip },
+      async (t) => {
+        const laid = layHostileProject()
+        t.after(() => laid.gone())
+        for (const path of ['.aws', '.netrc', '.profile']) writeFileSync(join(laid.home, path), `KEY=${canary}\n`)
+        writeFileSync(join(laid.root, 'at.sh'), 'echo x > made\n')
+        const host = await hostOf(t, laid, user)
+        const facts: WallFacts = { network: 'asked', temporary: '/tmp' }
+        const place = placeOf(leash, facts, 'leash')
+        assert.ok('inside' in place)
+        const ran: string[] = []
+        for (const attack of some(Object.values(wallAttacks).flat(), 3)) {
+          const command = host.named(attack)
+          if ((await verdictOf(command, leash, 'default', facts)) === 'yes') ran.push(command)
+        }
+        assert.ok(ran.length > 10, `${ran.length} run at ${leash}`)
+        const scripts = ran.map((command) => `timeout -s KILL 5 bash -c ${quotedWord(command)} < /dev/null`)
+        const before = shot(laid.base)
+        const limits = { root: laid.root, home: laid.home, ...place.inside, hidden: await secretFilesIn(laid.root) }
+        const results = await runBehindWall(user, limits, scripts)
+        const after = shot(laid.base)
+        const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+          (path) => before.get(path) !== after.get(path),
+        )
+        const [inside, outside] = [
+          changed.filter((path) => isWithin(laid.root, path)),
+          changed.filter((path) => !isWithin(laid.root, path)),
+        ]
+        console.log(
+          `at ${leash} as ${user.name}: ${ran.length} ran unasked, ${inside.length} files of the project changed`,
+        )
+        assert.deepEqual(
+          {
+            leaks: ran.filter((_, i) => `${results[i]!.out}${results[i]!.err}`.includes(canary)),
+            outside: outside.map((path) => relative(laid.base, path)),
+            read: leash === 'read' ? inside.map((path) => relative(laid.root, path)) : [],
+            plants: inside
+              .map((path) => relative(laid.root, path))
+              .filter((path) => after.has(join(laid.root, path)) && isPlant(path, laid.root)),
+            ...host.state(),
+          },
+          { leaks: [], outside: [], read: [], plants: [], reached: 0, alive: true },
+        )
+      },
+    )
+
+/** Servers and a process of the host, and the names by which attacks reach for them. */
+async function hostOf(t: TestContext, { base, home, away }: HostileProject, { id }: WallUser) {
+  let reached = 0
+  const servers = [createServer(() => reached++), createServer(() => reached++)] as const
+  const socket = join(base, 'socket')
+  await Promise.all([
+    once(servers[0].listen(0, '127.0.0.1'), 'listening'),
+    once(servers[1].listen(socket), 'listening'),
+  ])
+  if (id !== undefined) give(base, id)
+  const options = { env: { ...env, MADE_UP_API_KEY: canary }, stdio: 'ignore' } as const
+  const child = spawn('sleep', ['86399'], id === undefined ? options : { ...options, uid: id, gid: id })
+  t.after(() => {
+    child.kill('SIGKILL')
+    for (const server of servers) server.close()
+  })
+  const { port } = servers[0].address() as AddressInfo
+  const names: Record<string, string> = { away, home, socket, port: String(port), pid: String(child.pid) }
+  return {
+    named: (attack: string) => attack.replaceAll(/\{(away|home|socket|port|pid)\}/g, (_, name: string) => names[name]!),
+    state: () => ({ reached, alive: child.exitCode === null && child.signalCode === null }),
+  }
+}
+
+/** Whether a file that a command has left could start a program later. */
+function isPlant(path: string, root: string): boolean {
+  if (/(?:^|\/)hooks\//.test(path)) return true
+  if (/(?:^|\/)config$/.test(path)) return readFileSync(join(root, path), 'utf8').includes('evil')
+  return path === 'opencode.json' || path.split('/').some((part) => part.startsWith('.') && part !== '.git')
+}

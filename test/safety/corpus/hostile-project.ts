@@ -170,7 +170,7 @@ export function contained(command: string, { base }: HostileProject, shell = 'ba
 }
 
 /** Every file below a folder with its content and mode. */
-function shot(folder: string): ReadonlyMap<string, string> {
+export function shot(folder: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const walk = (at: string) => {
     for (const name of readdirSync(at)) {
