@@ -1,4 +1,4 @@
-/** The CLIs whose recorded sessions show commands of these forms. */
+/** The CLIs whose habits the commands follow. */
 export type RecordedCli = 'Claude Code' | 'Codex' | 'Gemini CLI' | 'OpenCode' | 'Qwen Code' | 'Copilot CLI'
 
 /** The project that a command is run in, by the family of its tool: see `ordinary-projects.ts`. */
@@ -17,9 +17,9 @@ export type Family =
   | 'playwright'
 
 /**
- * Ordinary commands of coding agents. The forms are those of public recordings of sessions (transcripts of Claude Code, logs of Codex,
- * chats of Gemini CLI and Qwen Code, exports of OpenCode, events of Copilot CLI): their pipes, flags, redirections and habits; the files
- * and names that they speak of were written anew for the small projects that the test lays.
+ * Ordinary commands of coding agents, written for the small projects that the test lays. Pipes, flags and habits follow public recordings:
+ * whole transcripts of Claude Code and Codex, single calls of Gemini CLI, Qwen Code and Copilot CLI. The name of a CLI says whose habits
+ * a command follows; no command was taken from one recorded session, and those of OpenCode follow its tool, of which few calls were seen.
  */
 export const ordinaryCommands: Readonly<Record<Family, Readonly<Partial<Record<RecordedCli, readonly string[]>>>>> = {
   shell: {
