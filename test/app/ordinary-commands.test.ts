@@ -13,6 +13,7 @@ import type { ShellStart } from '../../src/tools/tool-parts.ts'
 import { AddedFolders } from '../../src/app/added-folders.ts'
 import { agentShell } from '../../src/app/native/native-sandbox.ts'
 import { newNativeState } from '../../src/app/native/native-parts.ts'
+import { slugOf } from '../../src/app/project.ts'
 import { policyFor } from '../../src/app/native/native-permissions.ts'
 import { scratchRooms } from '../../src/app/native/native-scratch.ts'
 import { toolboxOf } from '../../src/app/native/toolbox.ts'
@@ -23,7 +24,14 @@ import { openBorder } from '../../src/safety/border.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
 import { ordinaryCommands, type Family } from '../safety/corpus/ordinary-commands.ts'
-import { absent, layAgain, layHome, layProject, personEnvironment } from '../safety/corpus/ordinary-projects.ts'
+import {
+  absent,
+  layAgain,
+  layCaches,
+  layHome,
+  layProject,
+  personEnvironment,
+} from '../safety/corpus/ordinary-projects.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { goldenOf } from '../golden.ts'
 import { sized } from '../full.ts'
@@ -65,13 +73,14 @@ function turnIn(root: string, leash: Leash) {
   const { tools } = toolboxOf('own', parts).box
   const signal = new AbortController().signal
   return {
-    /** How the command is decided, and the classes that it was judged to have. */
+    /** How the command is decided, the classes that it was judged to have, and whether a yes would let it run outside. */
     async decided(command: string) {
       const bash = tools.find(({ name }) => name === 'bash')!
       const decide = await policyFor(seat, tools, [], parts)
       const input = { command }
       const { verdict, why } = await decide(bash, input, { cwd: root, leash, signal } as unknown as Turn)
-      return { verdict, why, classes: parts.state.judged.get(input)?.parts.map((part) => part.class) ?? [] }
+      const { parts: judged = [], place } = parts.state.judged.get(input) ?? {}
+      return { verdict, why, classes: judged.map((part) => part.class), isOutside: place && 'outside' in place }
     },
     start: (command: string): Promise<ShellStart> =>
       agentShell('own', parts, () => tools).shell(command, { cwd: root, leash, ask: nobody, signal } as ToolCall),
@@ -86,18 +95,8 @@ function turnIn(root: string, leash: Leash) {
 const differing: Readonly<Record<string, string>> = {
   'git branch feature/x && git branch -d feature/x':
     'git removes the settings of a branch with it, and warns that the settings of the repository cannot be written',
-  'git diff --name-only':
-    'git is told not to compare the contents of files whose times differ from the index, and names them all',
+  'python3 -m pip config list | wc -l': 'pip also lists the variable that leads it to the private cache of the project',
 }
-
-/** The families whose tools do not work behind the wall yet, each with the reason. */
-const unmended: Readonly<Partial<Record<Family, string>>> = {
-  maven: 'a Maven before 3.9 looks for its repository in the home, and finds none behind the wall',
-  gradle: 'Gradle asks for the memory of the machine, and cannot find it out behind the wall',
-}
-
-/** npm 11 warns of the variable that leads pnpm to its store. */
-const storeWarning = /^npm warn Unknown env config "store-dir".*\n/gm
 
 type Outcome = { code: number | null; out: string; err: string }
 
@@ -133,7 +132,6 @@ function masked(text: string): string {
     .replace(/\(cached\)|[\d.]+ ?(?:ms|µs|ns|secs?|seconds?|s|m)\b/g, '<duration>')
     .replace(/\S+\/_logs\/\S+/g, '<log>')
     .replace(/\b[0-9a-f]{7,40}\b/g, '<hash>')
-    .replace(storeWarning, '')
     .replace(/\(node:\d+\)|\bpid \d+/g, '<process>')
 }
 
@@ -144,26 +142,51 @@ test('the list is large enough, and no command is in it twice', () => {
   for (const family of families) assert.ok(family === 'server' || commandsOf(family).length >= 20, family)
 })
 
+/**
+ * How often a command may differ before it counts: a program notices that the reader of its pipe has ended, or does not, as the time
+ * has it.
+ */
+const sameTries = 3
+
+/** What a command does outside and behind the wall, each time in a fresh copy of the project. */
+async function outcomesOf(family: Family, command: string) {
+  const root = rootOf(family)
+  layAgain(templateOf(family), root)
+  const outside = await run({ argv: [ownProgram('bash', env, root), '-c', command] }, root)
+  layAgain(templateOf(family), root)
+  const turn = turnIn(root, 'edit')
+  const started = await turn.start(command)
+  const inside = await run(started, root)
+  const settled = await started.settle?.()
+  await turn.end()
+  const same = inside.code === outside.code && inside.out === outside.out && inside.err === outside.err
+  return { same, inside, outside, settled }
+}
+
 for (const family of families)
   test(
     `${family}: commands behave behind the wall of edit as outside`,
-    { skip: noSandbox || absent[family] || unmended[family] },
-    async () => {
+    { skip: noSandbox || absent[family] },
+    async (t) => {
       if (!laid.has(family)) lay(family)
       const root = rootOf(family)
       const wrong: unknown[] = []
+      const count = { same: 0, differing: 0, outside: 0 }
       for (const command of some(commandsOf(family))) {
         layAgain(templateOf(family), root)
-        const outside = await run({ argv: [ownProgram('bash', env, root), '-c', command] }, root)
-        layAgain(templateOf(family), root)
-        const turn = turnIn(root, 'edit')
-        const started = await turn.start(command)
-        const inside = await run(started, root)
-        const settled = await started.settle?.()
-        await turn.end()
-        const same = inside.code === outside.code && inside.out === outside.out && inside.err === outside.err
-        if (same !== (differing[command] === undefined)) wrong.push({ command, inside, outside, settled })
+        // Behind the wall there is nothing to compare with a command that runs outside after a yes.
+        if ((await turnIn(root, 'edit').decided(command)).isOutside) {
+          count.outside++
+          continue
+        }
+        let outcomes = await outcomesOf(family, command)
+        const isKnown = differing[command] !== undefined
+        for (let more = sameTries - 1; more > 0 && !isKnown && !outcomes.same; more--)
+          outcomes = await outcomesOf(family, command)
+        count[outcomes.same ? 'same' : 'differing']++
+        if (outcomes.same === isKnown) wrong.push({ command, ...outcomes })
       }
+      t.diagnostic(`${family}: ${JSON.stringify(count)}`)
       assert.deepEqual(wrong, [])
     },
   )
@@ -204,6 +227,7 @@ function lay(family: Family): void {
   mkdirSync(join(base, 'projects'), { recursive: true })
   mkdirSync(templateOf(family), { recursive: true })
   layProject(family, templateOf(family), env)
+  layCaches(family, join(home, '.termaite', 'projects', slugOf(rootOf(family)), 'caches'), env)
 }
 
 function templateOf(family: Family): string {

@@ -27,30 +27,28 @@ const playwright = ['/usr/local/lib', '/usr/lib']
   .map((folder) => join(folder, 'node_modules', 'playwright'))
   .find((folder) => existsSync(folder))
 
-const without = (...programs: string[]) => {
-  const missing = programs.filter((program) => found(program) === undefined)
-  return missing.length === 0 ? false : `${missing.join(' and ')} not installed`
-}
+const has = (...programs: string[]) => programs.every((program) => found(program) !== undefined)
 
-/** Why the commands of a family cannot be tried on this machine; false where they can. */
+/**
+ * Why the commands of a family cannot be tried on this machine; false where they can. The reason is the same whatever is missing,
+ * because test/skipped.json names it. A small tool that is missing, such as jq, is missing outside and inside alike.
+ */
 export const absent: Readonly<Record<Family, string | false>> = {
-  // A small tool that is missing, such as jq, is missing outside and inside alike.
-  shell: without('git', 'node'),
-  node: without('git', 'node', 'npm'),
-  server: without('git', 'node', 'npm', 'curl'),
-  git: without('git'),
-  npm: without('git', 'npm'),
-  pnpm: without('pnpm'),
-  cargo: without('cargo'),
-  go: without('go', 'gcc'),
-  python: without('python3', 'pip', 'pytest'),
+  shell: !has('git', 'node') && 'git and Node are not installed',
+  node: !has('git', 'node', 'npm') && 'git and npm are not installed',
+  server: !has('git', 'node', 'npm', 'curl') && 'git, npm and curl are not installed',
+  git: !has('git') && 'git is not installed',
+  npm: !has('git', 'npm') && 'git and npm are not installed',
+  pnpm: !has('git', 'pnpm') && 'pnpm is not installed',
+  cargo: !has('cargo') && 'Rust is not installed',
+  go: !has('go', 'gcc') && 'Go and gcc are not installed',
+  python: !has('python3', 'pip', 'pytest') && 'Python, pip and pytest are not installed',
   maven:
-    without('mvn', 'javac') ||
-    (existsSync(join(homedir(), mavenPlugins)) ? false : 'the plugins of Maven are not in the local repository'),
-  gradle: without('gradle', 'javac'),
+    !(has('mvn', 'javac') && existsSync(join(homedir(), mavenPlugins))) &&
+    'Maven, its plugins and a JDK are not installed',
+  gradle: !has('gradle', 'javac') && 'Gradle and a JDK are not installed',
   playwright:
-    without('chromium', 'npx') ||
-    (playwright === undefined ? 'playwright is not installed for the whole machine' : false),
+    !(has('chromium', 'npx') && playwright !== undefined) && 'Playwright and Chromium are not installed for everybody',
 }
 
 /** The environment of a person at their own machine, with a home of the test's. */
@@ -72,9 +70,23 @@ export function layHome(home: string): void {
   mkdirSync(home, { recursive: true })
   const settings = '[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n'
   writeFileSync(join(home, '.gitconfig'), settings)
-  if (absent.maven !== false) return
-  mkdirSync(join(home, '.m2'))
-  execFileSync('cp', ['-al', join(homedir(), '.m2', 'repository'), join(home, '.m2', 'repository')])
+  if (absent.maven === false) layRepository(join(home, '.m2', 'repository'))
+}
+
+/** Lays what Maven has downloaded. */
+function layRepository(place: string): void {
+  mkdirSync(dirname(place), { recursive: true })
+  execFileSync('cp', ['-a', join(homedir(), '.m2', 'repository'), place])
+}
+
+/**
+ * Lays the caches of a project that was built behind the wall before. A Maven before 3.9 has no second layer beneath the private
+ * repository, and downloads into it with the first build.
+ */
+export function layCaches(family: Family, folder: string, env: Record<string, string>): void {
+  if (family !== 'maven' || absent.maven !== false) return
+  const [, major, minor] = /Maven (\d+)\.(\d+)/.exec(execFileSync('mvn', ['-v'], { env, encoding: 'utf8' }))!
+  if (Number(major) * 100 + Number(minor) < 309) layRepository(join(folder, 'maven'))
 }
 
 /** Lays the project of a family: a repository with a few commits and work that is not committed yet. */
