@@ -150,18 +150,14 @@ export function withGitConfig<E extends Readonly<Record<string, string | undefin
 }
 
 /**
- * Returns an environment in which looking at a project's repository starts no file monitor and writes nothing, not even a
- * refreshed index, after which a hook would run. Repositories inside it that are no submodules are not looked into, since
- * their settings are a stranger's.
+ * Returns an environment in which looking at a project's repository starts no file monitor and takes no lock that it does not need.
+ * Repositories inside it that are no submodules are not looked into, since their settings are a stranger's.
  */
 export function withQuietGit<E extends Readonly<Record<string, string | undefined>>>(
   env: E,
   root: string,
 ): E & Record<string, string | undefined> {
-  const settings: (readonly [string, string])[] = [
-    ['core.fsmonitor', 'false'],
-    ['diff.autoRefreshIndex', 'false'],
-  ]
+  const settings: (readonly [string, string])[] = [['core.fsmonitor', 'false']]
   if (!existsSync(join(root, '.gitmodules'))) settings.push(['diff.ignoreSubmodules', 'all'])
   return { ...withGitConfig(env, settings), GIT_OPTIONAL_LOCKS: '0' }
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { slugOf } from '../../src/app/project.ts'
 import { openBorder } from '../../src/safety/border.ts'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
@@ -349,6 +349,12 @@ test('behind the wall the environment has no keys, the variables of the settings
     names.map((name) => given[name]),
     ['vi', 'x', undefined, undefined, undefined, '0', join(caches, 'npm')],
   )
+  const rc = join(given.HOME!, process.platform === 'darwin' ? 'Library/Preferences' : '.config', 'pnpm', 'rc')
+  assert.equal(readFileSync(rc, 'utf8'), `store-dir=${join(caches, 'pnpm-store')}\n`)
+  writeFileSync(rc, 'of the command\n')
+  await walls.shell('npm test', call())
+  assert.equal(readFileSync(rc, 'utf8'), 'of the command\n')
+  assert.deepEqual(readdirSync(join(parts.home, 'projects', slugOf(root))).sort(), ['caches', 'home'])
   const reader = held({ env, leash: 'read' })
   const { env: read = {} } = await reader.walls.shell('npm test', reader.call())
   assert.match(read.npm_config_cache ?? '', /^\/tmp\/caches\/npm$|^\/scratch\//)

@@ -121,12 +121,15 @@ test('commands that the wall holds run unasked, and leaving the wall asks', asyn
     'git restore src/a.ts',
     'kill 1234',
     'curl -s http://localhost:3000/health',
+    'curl -sf localhost:3000/health',
     'python3 -m venv .venv',
   ]
   const leaves = [
     'curl x',
     'curl http://localhost.evil.org',
     'curl http://localhost@evil.org',
+    'curl localhost.evil.org',
+    'curl localhost@evil.org',
     'npm install',
     'git push',
     'git commit -S -m x',

@@ -67,7 +67,6 @@ test('bubblewrap: the root holds nothing but the mounts, and nothing beside them
     'unshare-pid',
     'unshare-ipc',
     'unshare-uts',
-    'unshare-cgroup-try',
     'unshare-net',
     'new-session',
     'die-with-parent',
@@ -298,6 +297,15 @@ test('a worktree among our own files can be worked in, and everything beside it 
   } finally {
     rmSync(base, { recursive: true })
   }
+})
+
+test('a command finds its own control group, by which Java tells how large the machine is', { skip }, async (t) => {
+  const [root, home] = [mkdtempSync(join(tmpdir(), 'termaite-root-')), mkdtempSync(join(tmpdir(), 'termaite-home-'))]
+  t.after(() => [root, home].forEach((folder) => rmSync(folder, { recursive: true })))
+  const script = "cat /proc/self/cgroup; grep -c ' /[.][.]' /proc/self/mountinfo"
+  const { argv } = (await wrap(['/bin/sh', '-c', script], { root, network: false, home, ...open })) as Walled
+  const { stdout, stderr } = spawnSync(argv[0], argv.slice(1), { encoding: 'utf8' })
+  assert.deepEqual([stdout, stderr], [`${readFileSync('/proc/self/cgroup', 'utf8')}0\n`, ''])
 })
 
 test('behind the wall the network is reached only by a rule', { skip }, async (t) => {

@@ -8,12 +8,14 @@ import type { Quarantined } from '../../safety/wall/quarantine.ts'
 import type { TurnScratch, Wall } from '../../safety/wall/wall.ts'
 import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import { mkdir, realpath } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
 import { onOneLine } from '../../base/ansi.ts'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
+import { randomName } from '../../base/id.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
 import { cliPlaces } from '../../profiles/all.ts'
 import { isSecretName, isSecretPlace, secretFilesIn, secretFolders } from '../../safety/secret-files.ts'
@@ -25,7 +27,7 @@ import { wallOf } from '../../safety/wall/wall.ts'
 import { placeOf } from '../../safety/rules/command-place.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
 import { escaped, withoutBlanks } from '../../safety/rules/rule-matching.ts'
-import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
+import { pnpmStore, wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { slugOf } from '../project.ts'
 import { scratchRooms } from './native-scratch.ts'
@@ -257,13 +259,37 @@ export async function projectCaches(parts: NativeParts): Promise<string | undefi
   return parts.audited ? projectFolder(parts, 'caches') : undefined
 }
 
-function projectFolder({ home, root }: NativeParts, name: string): Promise<string | undefined> {
-  const folder = join(home, 'projects', slugOf(root), name)
+const placeIn = ({ home, root }: NativeParts, name: string) => join(home, 'projects', slugOf(root), name)
+
+function projectFolder(parts: NativeParts, name: string): Promise<string | undefined> {
+  const folder = placeIn(parts, name)
   const made = mkdir(folder, { recursive: true, mode: 0o700 })
   return made.then(
     () => folder,
     () => undefined,
   )
+}
+
+/** Where a pnpm before version 11 reads its settings: npm would warn of a variable that leads to the store. */
+const pnpmSettings = process.platform === 'darwin' ? 'Library/Preferences/pnpm/rc' : '.config/pnpm/rc'
+
+/**
+ * The folder that is the home of a project's commands, with the settings that no variable can give. The home is filled before it is
+ * put into its place, because commands could fill it with links afterwards. Undefined where it cannot be made.
+ */
+async function projectHome(parts: NativeParts): Promise<string | undefined> {
+  const folder = placeIn(parts, 'home')
+  if (existsSync(folder)) return folder
+  const made = `${folder}.${randomName()}`
+  try {
+    await mkdir(dirname(join(made, pnpmSettings)), { recursive: true, mode: 0o700 })
+    await writeFile(join(made, pnpmSettings), `store-dir=${join(placeIn(parts, 'caches'), pnpmStore)}\n`)
+    await rename(made, folder)
+  } catch {
+    await rm(made, { recursive: true, force: true })
+  }
+  // Another process may have been first.
+  return existsSync(folder) ? folder : undefined
 }
 
 /** The home that commands of a project see in place of the person's. */
@@ -287,7 +313,7 @@ export async function homeView(settings: NativeSeat['settings'], parts: NativePa
   const gitSettings = await plainGitSettings({ root, env, own: home }).catch(() => undefined)
   const { shown: agreed = [] } = await parts.project.read()
   const show = [...(settings.sandbox.show ?? []).map((path) => path.replace(/^~(?=\/)/, person)), ...agreed]
-  const folder = audited ? await projectFolder(parts, 'home') : undefined
+  const folder = audited ? await projectHome(parts) : undefined
   const shown = gitSettings === undefined ? show : [...show, dirname(gitSettings)]
   const names = {
     home: folder ?? (process.platform === 'linux' ? temporary : tmpdir()),

@@ -131,7 +131,9 @@ const enders: ReadonlySet<string> = new Set(['kill', 'pkill', 'killall'])
 function needsNetwork(part: Part): boolean {
   if (part.class === 'installing') return !/^python[\d.]*$/.test(programOf(part)) || !/ -m venv /.test(part.text)
   if (part.class !== 'network') return false
-  const hosts = [...part.text.matchAll(/\bhttps?:\/\/(\[[^\]]*\]|[^\s/:'"?#]*)/g)].map(([, host]) => host!)
+  // The machine itself is often named without a scheme.
+  const named = /\bhttps?:\/\/(\[[^\]]*\]|[^\s/:'"?#]*)|(?<=[\s'"])(localhost|127\.0\.0\.1|\[::1\])(?![^\s/:'"?#])/g
+  const hosts = [...part.text.matchAll(named)].map(([, host, own]) => host ?? own!)
   const isOwn = (host: string) => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(host)
   return !fetchers.has(programOf(part)) || hosts.length === 0 || !hosts.every(isOwn)
 }

@@ -29,7 +29,9 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     '--unshare-user',
     ...userFlags(asRoot, covers.length > 0),
     ...['--cap-drop', 'ALL'],
-    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    // The control groups stay those of the host: seen from a namespace of their own, the files that tell Java how large the machine
+    // is would lie at paths that do not exist.
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...(network || shared ? [] : ['--unshare-net']),
     ...(terminal ? [] : ['--new-session']),
     '--die-with-parent',

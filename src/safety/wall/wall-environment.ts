@@ -242,13 +242,17 @@ const names: ReadonlySet<string> = new Set([
   ...['MISE_ENV', 'MAMBA_EXE'],
 ])
 
+/** The name of pnpm's store in the folder of caches. */
+export const pnpmStore = 'pnpm-store'
+
 /** Variables that lead package managers and compilers to a folder for data that may be lost. */
 function cacheVariables(folder: string, env: Environment): Record<string, string> {
   const inside = (name: string) => join(folder, name)
   return {
     XDG_CACHE_HOME: inside('xdg'),
     npm_config_cache: inside('npm'),
-    npm_config_store_dir: inside('pnpm-store'),
+    // A pnpm before version 11 reads it from the settings in the home that is made for the project.
+    pnpm_config_store_dir: inside(pnpmStore),
     YARN_CACHE_FOLDER: inside('yarn'),
     YARN_GLOBAL_FOLDER: inside('yarn-berry'),
     BUN_INSTALL_CACHE_DIR: inside('bun'),

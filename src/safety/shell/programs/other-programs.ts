@@ -32,7 +32,9 @@ function interpreter(code: readonly string[], takes: readonly string[] = [], saf
       return is('dynamic', 'termaite does not read the code in it')
     if (module >= 0) {
       const name = only(args[module + 1])
-      if (name === 'pip' || name === 'ensurepip' || name === 'venv') return is('installing', 'it installs software')
+      if (name === 'pip')
+        return { ...is('runs', 'it runs programs of the project'), inner: [{ words: args.slice(module + 1) }] }
+      if (name === 'ensurepip' || name === 'venv') return is('installing', 'it installs software')
       return name !== undefined && modules.test(name)
         ? is('runs', 'it runs programs of the project')
         : is('unknown', `termaite does not know the module ${name ?? ''}`)

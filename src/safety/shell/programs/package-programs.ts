@@ -1,4 +1,5 @@
 import type { Known, Reading } from '../shell-judgement.ts'
+import type { Word } from '../simple-command.ts'
 import { is, unclear } from '../shell-judgement.ts'
 import { firstOf, optionsOf } from '../command-options.ts'
 import { only, wordText } from '../simple-command.ts'
@@ -36,8 +37,10 @@ const npm: Known = (args, { name }) => {
     return is('network', 'it contacts the package registry')
   if (/^(?:config|c)$/.test(sub)) return is('secrets', 'settings of npm hold tokens')
   if (sub === 'pack') return is('runs', 'it runs scripts of the project')
+  // pnpm and yarn run what is installed, and fetch nothing.
+  if (sub === 'exec') return programIn(args.slice(args.indexOf(options.operands[0]!) + 1), /^(?:pnpm|yarn)$/.test(name))
   if (
-    /^(?:install|i|ci|in|add|a|remove|rm|r|un|uninstall|update|up|upgrade|link|ln|dedupe|ddp|prune|rebuild|import|install-test|it|cit|exec|x|dlx|create|init|innit|set|cache|store|patch|global)$/.test(
+    /^(?:install|i|ci|in|add|a|remove|rm|r|un|uninstall|update|up|upgrade|link|ln|dedupe|ddp|prune|rebuild|import|install-test|it|cit|x|dlx|create|init|innit|set|cache|store|patch|global)$/.test(
       sub,
     )
   )
@@ -46,21 +49,25 @@ const npm: Known = (args, { name }) => {
   return name === 'npm' ? is('unknown', `termaite does not know npm ${sub}`) : script(sub)
 }
 
-/** Runs a program of the project; a missing one would be fetched first. */
-const npx: Known = (args) => {
-  const options = optionsOf(args, ['-p', '--package', '-c', '--call'])
-  if (options.unclear) return unclear(options.unclear)
-  if (options.flags.some((flag) => /^(?:-p|--package|-c|--call)/.test(flag)))
-    return installs('it downloads a package and runs it')
+/** The words after `npx` and its like, which run a program of the project. A missing one would be fetched, unless none ever is. */
+function programIn(args: readonly Word[], neverFetched = false): Reading {
   const at = args.findIndex((word) => !(only(word) ?? '').startsWith('-'))
+  const flags = (at < 0 ? args : args.slice(0, at)).map(wordText)
+  if (flags.some((flag) => /^(?:-p|--package|-c|--call)/.test(flag)))
+    return neverFetched ? is('dynamic', 'it runs text as a command') : installs('it downloads a package and runs it')
   if (at < 0) return lists()
+  const program = only(args[at])
+  if (program === undefined) return unclear(args[at]!)
+  const isFetched = !neverFetched && !flags.some((flag) => /^--no(?:-install)?$/.test(flag))
   return {
     ...is('runs', 'it runs a program of the project'),
-    inner: [{ npm: `npx ${only(args[at]) ?? ''}` }, { words: args.slice(at) }],
+    inner: [...(isFetched ? [{ npm: `npx ${program}` }] : []), { words: args.slice(at) }],
   }
 }
 
-/** Subcommands by their effect; all others are unknown. */
+const npx: Known = (args) => programIn(args)
+
+/** Subcommands by their effect, the first that fits; all others are unknown. `mod:graph` stands for `mod graph`. */
 function subs(kinds: Partial<Record<'lists' | 'runs' | 'edits' | 'installing' | 'network', string>>): Known {
   return (args) => {
     const options = optionsOf(args)
@@ -68,8 +75,9 @@ function subs(kinds: Partial<Record<'lists' | 'runs' | 'edits' | 'installing' | 
     const sub = firstOf(options)
     if (sub === undefined)
       return options.flags.length > 0 ? lists() : is('unknown', 'without a subcommand it may do anything')
+    const both = `${sub}:${only(options.operands[1])}`
     for (const [kind, names] of Object.entries(kinds))
-      if (names.split(' ').includes(sub))
+      if (names.split(' ').some((name) => name === sub || name === both))
         return {
           ...is(
             kind === 'lists' ? 'runs' : (kind as 'runs'),
@@ -89,7 +97,7 @@ function subs(kinds: Partial<Record<'lists' | 'runs' | 'edits' | 'installing' | 
 }
 
 const pip = subs({
-  lists: 'list show freeze check help',
+  lists: 'list show freeze check inspect config help',
   installing: 'install uninstall download wheel',
   network: 'search index',
 })
@@ -105,7 +113,11 @@ export const packages: Readonly<Record<string, Known>> = {
   pnpx: npx,
   pip,
   pip3: pip,
-  uv: subs({ lists: 'version tree', runs: 'run', installing: 'add remove sync lock pip tool venv python init' }),
+  uv: subs({
+    lists: 'version tree pip:list pip:show pip:freeze pip:check pip:tree python:list python:find tool:list',
+    runs: 'run',
+    installing: 'add remove sync lock pip tool venv python init',
+  }),
   poetry: subs({
     lists: 'show check version env',
     runs: 'run build',
@@ -119,7 +131,7 @@ export const packages: Readonly<Record<string, Known>> = {
     network: 'publish login logout search owner yank',
   }),
   go: subs({
-    lists: 'list env version doc help',
+    lists: 'list env version doc help mod:graph mod:verify mod:why',
     runs: 'build test run vet fmt generate tool clean fix',
     installing: 'install get mod work',
   }),
