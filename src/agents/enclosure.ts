@@ -1,5 +1,6 @@
 import type { Failure } from '../core/talk/outcome.ts'
-import type { Leash } from '../core/work/agent.ts'
+import type { Ask, Question } from '../core/talk/question.ts'
+import type { Leash, Turn } from '../core/work/agent.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -8,8 +9,29 @@ export type Argv = [string, ...string[]]
 /** A command behind a wall, with the variables that it needs there. `settle` is called when its last process has ended, and names what it removed. */
 type Enclosed = { argv: Argv; vars: Record<string, string>; settle(): Promise<string[]> }
 
-/** The seat of an agent that is about to be started; `terminal` is the id of the terminal that it will draw on. */
-export type EnclosedSeat = { leash: Leash; cwd: string; env: Env; terminal?: string }
+/** Asks the person who watches the turn, and withdraws the question with the turn. */
+export type AskedPerson = (question: Question) => ReturnType<Ask>
+
+/**
+ * The seat of an agent that is about to be started; `terminal` is the id of the terminal that it will draw on. `command`: it is not
+ * the agent itself but a command that the running agent wants. `ask` is left out where nobody can answer.
+ */
+export type EnclosedSeat = {
+  leash: Leash
+  cwd: string
+  env: Env
+  terminal?: string
+  command?: true
+  ask?: AskedPerson
+}
+
+/** The person who watches a turn. */
+export const askedPerson = ({
+  attended,
+  ask,
+  signal,
+}: Pick<Turn, 'attended' | 'ask' | 'signal'>): Pick<EnclosedSeat, 'ask'> =>
+  attended ? { ask: (question) => ask(question, signal) } : {}
 
 /** Puts a command behind a wall where its agent needs one. A refusal says why the agent may not run here at all. */
 export type Enclose = (argv: Argv, seat: EnclosedSeat) => Promise<Enclosed | { refused: Failure } | undefined>

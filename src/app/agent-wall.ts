@@ -58,6 +58,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
   const profile = profileOf(agent)
   if (agent.kind === 'native' || !profile) return walled
   return async (argv, seat) => {
+    if (seat.command) return walled(argv, seat)
     const { guardedStart } = await import('./guarded-start.ts')
     const guarded = await guardedStart(argv, { agent, profile, own: homeOf(parts.env) }, seat)
     if ('refused' in guarded) return guarded

@@ -8,7 +8,7 @@ import { makeFolder, replaceFile } from '../base/files.ts'
 import { projectRoot } from '../base/git.ts'
 import { randomName } from '../base/id.ts'
 import { sha256 } from '../base/hash.ts'
-import { isWithin, realOrSame } from '../base/real-path.ts'
+import { foldersDown } from '../base/real-path.ts'
 
 /** A CLI's command line and variables with which it leaves out what the project brings, and a note about that for the person. */
 type GuardedStart = { argv: Argv; vars: Record<string, string>; told: string[] }
@@ -20,20 +20,34 @@ type GuardedStart = { argv: Argv; vars: Record<string, string>; told: string[] }
 export async function guardedStart(
   argv: Argv,
   { agent, profile, own }: { agent: Pick<CliAgentSettings, 'name' | 'command'>; profile: Profile; own: string },
-  { cwd, env }: Pick<EnclosedSeat, 'cwd' | 'env'>,
+  { cwd, env, ask }: Pick<EnclosedSeat, 'cwd' | 'env' | 'ask'>,
 ): Promise<GuardedStart | { refused: Failure }> {
   const root = projectRoot(cwd)
   const found = foundFiles(profile, root, cwd)
-  const trusted = found.length === 0 || (await isTrusted(root, cwd, own))
+  let trusted = found.length === 0 || (await isTrusted(root, cwd, own))
   // Named by its content, because agents in other projects are started at the same time.
   const file = (name: string, text: string) => {
     const mark = sha256().update(text).digest('hex').slice(0, 12)
     return keptFile(join(own, 'guards', `${profile.name}-${mark}-${name}`), text)
   }
-  const start = await profile.guard?.({ home: env.HOME ?? '', cwd, env, root, trusted, file })
+  const guard = () => profile.guard?.({ home: env.HOME ?? '', cwd, env, root, trusted, file })
+  let start = await guard()
   const names = found.join(', ')
-  if (!trusted && (start === undefined || start.refuses === true)) {
-    const message = `${profile.title} could start programs from ${names}, which came with this project and which you have not trusted, and it has no option to leave that out. Read it, then run termaite trust, or move it away`
+  // A command that the person wrote runs as written, so that no words can be added to it.
+  const isOwn = agent.command !== undefined
+  const uses = () =>
+    trusted ? undefined : start === undefined || start.refuses ? 'CLI' : isOwn && start.words ? 'command' : undefined
+  if (uses() && ask) {
+    const asked = asking.get(cwd) ?? askForTrust({ root, cwd, own, title: profile.title }, ask)
+    asking.set(cwd, asked)
+    trusted = await asked.finally(() => asking.delete(cwd))
+    start = await guard()
+  }
+  const by = uses()
+  if (by) {
+    const why =
+      by === 'CLI' ? 'it has no option to leave that out' : 'its command in your settings runs as you wrote it'
+    const message = `${profile.title} could start programs from ${names}, which came with this project and which you have not trusted, and ${why}. Read it, then run termaite trust, or move it away`
     return { refused: { kind: 'missing', message } }
   }
   const told = trusted
@@ -41,23 +55,47 @@ export async function guardedStart(
     : [
         `${profile.title} was started without ${names}: this came with the project, and you have not trusted it. Read it, then run termaite trust.`,
       ]
-  return { argv: withWords(argv, agent.command === undefined ? start?.words : undefined), vars: start?.env ?? {}, told }
+  const words = isOwn ? [] : [start?.words, start?.instructions].filter((one) => one !== undefined)
+  return { argv: withWords(argv, words.join(' ')), vars: start?.env ?? {}, told }
 }
 
 /** The files of the project that start programs in this CLI; instructions are text. */
 function foundFiles({ projectFiles }: Profile, root: string, cwd: string): string[] {
-  const folders = [root]
-  for (let at = realOrSame(cwd); at !== root && isWithin(root, at); at = dirname(at)) folders.push(at)
+  const folders = foldersDown(root, cwd)
   const names = projectFiles.filter((name) => !name.endsWith('.md'))
   return names.filter((name) => folders.some((folder) => existsSync(join(folder, name))))
 }
 
-async function isTrusted(root: string, cwd: string, own: string): Promise<boolean> {
+async function trustBook(own: string) {
   const [{ TrustBook }, { fileStore }] = await Promise.all([
     import('../safety/trust/folder-trust.ts'),
     import('../store/files/file-store.ts'),
   ])
-  return (await new TrustBook(fileStore(own), { own }).of(root, cwd)).state === 'trusted'
+  return new TrustBook(fileStore(own), { own })
+}
+
+async function isTrusted(root: string, cwd: string, own: string): Promise<boolean> {
+  return (await (await trustBook(own)).of(root, cwd)).state === 'trusted'
+}
+
+/** The open questions by the folder that they are about: agents that start there at the same time share the answer. */
+const asking = new Map<string, Promise<boolean>>()
+
+/** Asks whether the project's files may be used by a CLI that would use them. They are trusted as the card shows them. */
+async function askForTrust(
+  { root, cwd, own, title }: { root: string; cwd: string; own: string; title: string },
+  ask: NonNullable<EnclosedSeat['ask']>,
+): Promise<boolean> {
+  const book = await trustBook(own)
+  const standing = await book.of(root, cwd)
+  if (standing.state === 'trusted') return true
+  // Not all of the files can be shown, so that nobody can agree to them.
+  if (standing.excess !== undefined) return false
+  const { folderQuestion } = await import('./native/native-trust.ts')
+  const question = await folderQuestion({ root, home: own }, standing, book)
+  const text = `${question.text} ${title} would use them, so it starts only if you do.`
+  const picks = await ask({ ...question, text })
+  return picks?.includes('trust') === true && (await book.trust(root, standing.mark, cwd)).state === 'trusted'
 }
 
 /** A file of ours with a text; returns its path. */
@@ -68,8 +106,8 @@ function keptFile(path: string, text: string): string {
 }
 
 /** The command with further words of a CLI whose command line its profile composed. */
-function withWords(argv: Argv, words: string | undefined): Argv {
+function withWords(argv: Argv, words: string): Argv {
   const [program, flag, line, ...more] = argv
-  if (!words || flag !== '-c' || line === undefined || more.length > 0) return argv
+  if (words === '' || flag !== '-c' || line === undefined || more.length > 0) return argv
   return [program, flag, `${line} ${words}`]
 }

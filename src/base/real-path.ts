@@ -34,3 +34,10 @@ export const realOrSame = (path: string): string => realIfThere(path) ?? path
 export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
+
+/** The folders of a project from its root down to one in it. */
+export function foldersDown(root: string, to: string): string[] {
+  const folders: string[] = []
+  for (let at = realOrSame(to); at !== root && isWithin(root, at); at = dirname(at)) folders.unshift(at)
+  return [root, ...folders]
+}

@@ -93,6 +93,7 @@ export const variables: readonly VariableGroup[] = [
       { name: 'CODE_ASSIST_ENDPOINT', does: 'The address of Gemini CLI’s service for logins, passed on as it is.' },
       { name: 'COPILOT_HOME', does: 'The folder of Copilot CLI’s settings.' },
       { name: 'PI_CODING_AGENT_DIR', does: 'The folder of pi’s settings.' },
+      { name: 'PI_CODING_AGENT_SESSION_DIR', does: 'The folder of pi’s sessions.' },
       { name: 'CLAUDE_PROJECT_DIR', does: 'In a hook: the folder of the project, as Claude Code names it.', set: true },
     ],
   },

@@ -101,8 +101,8 @@ export const opencode: Profile = {
   },
   keys: [...providerKeys, 'OPENCODE_API_KEY'],
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
-  // Without the project's settings opencode reads none of its instructions either.
-  guard: ({ trusted }) => (trusted ? {} : { env: { OPENCODE_DISABLE_PROJECT_CONFIG: '1' } }),
+  // OPENCODE_DISABLE_PROJECT_CONFIG leaves out settings and MCP servers, but 1.18.18 runs the project's plugins all the same.
+  guard: ({ trusted }) => (trusted ? {} : { refuses: true }),
   files: (place) => {
     const own = dataFolder(place, 'opencode')
     const others = [configFolder, cacheFolder, stateFolder].map((folder) => folder(place, 'opencode'))

@@ -1,4 +1,4 @@
-import type { Profile, Dialect, Step } from '../core/work/profile.ts'
+import type { CliPlace, Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import type { Loose } from './shared/jsonl.ts'
@@ -66,12 +66,23 @@ export const pi: Profile = {
   },
   keys: [...providerKeys, 'ANTHROPIC_OAUTH_TOKEN'],
   projectFiles: ['.pi'],
-  files: ({ home, env }) => {
-    const own = env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent')
+  // pi looks into the project's settings for the folder of its sessions before it asks whether they count.
+  guard: (place) =>
+    place.trusted ? {} : { words: '--no-approve', env: { PI_CODING_AGENT_SESSION_DIR: sessionFolder(place) } },
+  files: (place) => {
+    const own = ownFolder(place)
     return { folders: [own], sessions: [join(own, 'sessions')], returned: [{ path: join(own, 'auth.json') }] }
   },
   past: piPast,
   belongings: async () => (await import('./pi-belongings.ts')).piBelongings,
+}
+
+const ownFolder = ({ home, env }: CliPlace) => env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent')
+
+/** The folder of the sessions of a project, as pi itself names it. */
+function sessionFolder({ cwd, ...place }: CliPlace): string {
+  const name = cwd.replace(/^\//, '').replaceAll(/[/\\:]/g, '-')
+  return place.env.PI_CODING_AGENT_SESSION_DIR || join(ownFolder({ cwd, ...place }), 'sessions', `--${name}--`)
 }
 
 /** `pi -p --mode json`. pi exits with 0 whatever happened, so its messages decide. */

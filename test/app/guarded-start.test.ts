@@ -1,9 +1,12 @@
-import type { Argv } from '../../src/agents/enclosure.ts'
+import type { Argv, AskedPerson } from '../../src/agents/enclosure.ts'
+import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { wallAround } from '../../src/app/agent-wall.ts'
 import { guardedStart } from '../../src/app/guarded-start.ts'
 import { allProfiles, profileNamed } from '../../src/profiles/all.ts'
 import { TrustBook } from '../../src/safety/trust/folder-trust.ts'
@@ -27,10 +30,14 @@ function grounds(t: { after(act: () => void): void }, files: readonly string[], 
   const own = join(base, 'own')
   const root = join(base, 'project')
   const book = new TrustBook(fileStore(own), { own })
-  const start = async (cli: string, cwd = root, env: Record<string, string> = {}) => {
+  const start = async (cli: string, cwd = root, env: Record<string, string> = {}, ask?: AskedPerson, isOwn = false) => {
     const argv: Argv = ['bash', '-c', cli]
-    const seat = { cwd, env: { HOME: join(base, 'home'), ...env } }
-    return guardedStart(argv, { agent: { name: cli }, profile: profileNamed(cli)!, own }, seat)
+    const seat = { cwd, env: { HOME: join(base, 'home'), ...env }, ...(ask && { ask }) }
+    return guardedStart(
+      argv,
+      { agent: { name: cli, ...(isOwn && { command: cli }) }, profile: profileNamed(cli)!, own },
+      seat,
+    )
   }
   const trust = async () => book.trust(root, (await book.of(root)).mark)
   return { base, root, start, trust, write }
@@ -49,10 +56,76 @@ for (const [cli, file] of Object.entries(files))
     const [unknown, , trusted] = [await it.start(cli), await it.trust(), await it.start(cli)]
     it.write(`project/${file}`, '{"changed":1}')
     const changed = await it.start(cli)
-    golden(t, { unknown, trusted }, { [it.base]: '<base>' })
+    golden(t, { unknown, trusted }, { [it.base]: '<base>', [it.base.replaceAll('/', '-').slice(1)]: '<base>' })
     assert.deepEqual(changed, unknown)
     assert.notDeepEqual(trusted, unknown)
   })
+
+test('a CLI that cannot leave such files out asks where a person can answer, and agents that start together share the answer', async (t) => {
+  const it = grounds(t, ['.gemini/settings.json'])
+  const asked: Question[] = []
+  const answers = [undefined, ['no'], ['trust']]
+  const ask: AskedPerson = async (question) => {
+    asked.push(question)
+    return answers.shift()
+  }
+  const starts = async () => !('refused' in (await it.start('gemini', it.root, {}, ask)))
+  assert.deepEqual([await starts(), await starts()], [false, false])
+  assert.deepEqual(await Promise.all([starts(), starts()]), [true, true])
+  assert.equal(await starts(), true)
+  golden(t, asked, { [it.base]: '<base>' })
+  it.write('project/.gemini/settings.json', '{"changed":1}')
+  assert.equal(await starts(), false)
+})
+
+test('a command that the person wrote takes no further words, so that a CLI that needs such is not started with it', async (t) => {
+  const it = grounds(t, ['.claude/settings.json', '.qwen/settings.json'])
+  const [claude, qwen] = [
+    await it.start('claude', it.root, {}, undefined, true),
+    await it.start('qwen', it.root, {}, undefined, true),
+  ]
+  golden(t, claude, { [it.base]: '<base>' })
+  assert.ok(!('refused' in qwen))
+  assert.deepEqual([qwen.argv, qwen.told.length], [['bash', '-c', 'qwen'], 1])
+})
+
+test('a command that the running agent wants is left as it is', async (t) => {
+  const it = grounds(t, ['.codex/config.toml'])
+  const env = { HOME: join(it.base, 'home'), TERMAITE_HOME: join(it.base, 'own') }
+  const enclose = wallAround({ name: 'codex', kind: 'pipe', profile: 'codex' }, { env })
+  const seat = { leash: 'edit' as const, cwd: it.root, env }
+  assert.equal(await enclose(['bash', '-c', 'ls'], { ...seat, command: true }), undefined)
+  const agent = await enclose(['bash', '-c', 'codex'], seat)
+  assert.ok(agent && 'argv' in agent && agent.argv[2]!.startsWith('codex -c '))
+})
+
+test('a yes to files that changed while the card was open counts for nothing', async (t) => {
+  const it = grounds(t, ['.gemini/settings.json'])
+  const started = await it.start('gemini', it.root, {}, async () => {
+    it.write('project/.gemini/settings.json', '{"changed":1}')
+    return ['trust']
+  })
+  assert.ok('refused' in started)
+})
+
+test('a CLI that leaves out the project’s instructions with its settings is handed them', async (t) => {
+  const it = grounds(t, ['.codex/config.toml', '.qwen/settings.json'], {
+    '.codex/config.toml': 'developer_instructions = "Mine."',
+  })
+  it.write('project/AGENTS.md', 'The root’s: `$(touch x)` "and" \\ more.')
+  it.write('project/a/AGENTS.override.md', 'Below.')
+  it.write('project/a/AGENTS.md', 'Overridden.')
+  it.write('project/a/b/QWEN.md', 'Deep.')
+  symlinkSync(join(it.base, 'home/.codex/config.toml'), join(it.root, 'a/b/AGENTS.md'))
+  for (const cli of ['codex', 'qwen']) {
+    const started = await it.start(cli, join(it.root, 'a/b'))
+    assert.ok(!('refused' in started))
+    const [, , line] = started.argv
+    // The words are a shell's: what it makes of them is what the CLI gets.
+    const printed = execFileSync('bash', ['-c', line!.replace(cli, `printf '%s\\n'`)], { cwd: it.base })
+    golden(t, printed.toString().split('\n'), { [it.base]: '<base>' })
+  }
+})
 
 test('Copilot leaves such files out by itself in a folder that its own settings do not trust', async (t) => {
   const it = grounds(t, ['.github/hooks/x.json'], { '.copilot/config.json': '{"trustedFolders":["/elsewhere"]}' })
@@ -93,6 +166,16 @@ test('Gemini’s variables are those of the person, or empty', async (t) => {
     [HTTPS_PROXY, https_proxy, NO_PROXY, GOOGLE_GEMINI_BASE_URL, GOOGLE_VERTEX_BASE_URL],
     ['http://proxy', 'http://proxy', '', 'http://own', ''],
   )
+})
+
+test('Gemini’s keys are the person’s where the project has variables for it, and from the person’s own file where it has none', async (t) => {
+  const keyOf = async (files: string[]) => {
+    const it = grounds(t, files)
+    const started = await it.start('gemini', it.root, { GOOGLE_API_KEY: 'own' })
+    return 'refused' in started ? undefined : [started.vars.GEMINI_API_KEY, started.vars.GOOGLE_API_KEY]
+  }
+  assert.deepEqual(await keyOf(['.env']), ['', 'own'])
+  assert.deepEqual(await keyOf([]), [undefined, undefined])
 })
 
 test('everything that a CLI would use is pinned by the trust in a folder', () => {

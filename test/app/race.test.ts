@@ -126,6 +126,19 @@ test('a result is shown and brought in later, and a file that changed since is r
   golden(t, await seat.type('/race show'))
 })
 
+test('a result with a file from which programs could start by themselves is not brought in without the person’s choice', async (t) => {
+  const plants = `${mends}; mkdir .vscode; echo {} > .vscode/tasks.json`
+  const { seat, read, last } = await desk(t, { amber: plants, birch: plants })
+  seat.answers.push(undefined)
+  await seat.type(`/race make it right -a amber,birch ${check}`)
+  assert.deepEqual([read('sum.txt'), existsSync(join(seat.project, '.vscode'))], ['wrong\n', false])
+  const { winner, racers } = await last()
+  assert.deepEqual([winner, racers[0]!.strays!.map(({ path }) => path)], [undefined, ['.vscode/tasks.json']])
+  seat.answers.push(['1'])
+  await seat.type(`/race make it right -a amber,birch ${check}`)
+  assert.deepEqual([read('sum.txt'), read('.vscode/tasks.json')], ['right\n', '{}\n'])
+})
+
 test('a race that cannot begin says why before any agent is asked', async (t) => {
   const { seat } = await desk(t, { amber: mends, birch: mends })
   const said = async (line: string) => (await seat.type(line)).map(([, text]) => text).join('\n')

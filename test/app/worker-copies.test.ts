@@ -195,6 +195,31 @@ test('the person decides about changes outside of a scope, and the coordinator c
   await golden.rejects(t, work.merge(3, undefined, signal))
 })
 
+test('files from which programs could start by themselves come back only by a yes of the person, whatever the coordinator says', async (t) => {
+  const { write, read, begin, settle, work, asked } = await rig(t, {
+    picks: [undefined, undefined, undefined, ['all']],
+  })
+  const planted = ['.gitignore', '.vscode/tasks.json', 'lib/opencode.json', 'src/a.txt']
+  const plant = (at: string, text: string) => planted.forEach((path) => write(at, path, text))
+  const first = await begin(1)
+  plant(first.at, 'one\n')
+  const { outside, not_merged } = await settle(first.slot)
+  golden(t, asked[0]!.text)
+  assert.deepEqual([outside, not_merged], [['.vscode/tasks.json', 'lib/opencode.json'], planted])
+  await golden.rejects(t, work.merge(1, ['.vscode/tasks.json'], signal))
+  golden(t, await work.merge(1, undefined, signal), { [first.at]: '<at>' })
+  assert.deepEqual(planted.map(read), ['one\n', undefined, undefined, 'one\n'])
+  const second = await begin(2)
+  plant(second.at, 'two\n')
+  assert.equal((await settle(second.slot)).status, 'completed')
+  assert.deepEqual(planted.map(read), ['two\n', 'two\n', 'two\n', 'two\n'])
+  // A file that goes starts nothing.
+  const third = await begin(3)
+  rmSync(join(third.at, '.vscode/tasks.json'))
+  assert.equal((await settle(third.slot)).status, 'completed')
+  assert.equal(read('.vscode/tasks.json'), undefined)
+})
+
 test('lines that both sides changed are the decision of the person, and nothing is lost whatever they say', async (t) => {
   const picks = [undefined, 'none', 'others', 'worker'] as const
   const { write, read, begin, settle, asked, project } = await rig(t, { picks: picks.map((pick) => pick && [pick]) })

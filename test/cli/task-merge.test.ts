@@ -13,6 +13,7 @@ import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
+import { inTerminal, typed } from './terminal.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -175,6 +176,29 @@ test(
     assert.equal(branches().includes(branch), false)
     assert.equal(branches().includes(second.branch), true)
     golden(t, (await termaite('task', 'approve', second.short, '--merge', '--yes')).err, { [second.short]: '<short>' })
+  },
+)
+
+test(
+  'work from which programs could start by themselves is merged only by a person who is asked, whatever was said beforehand',
+  { ...options, ...inTerminal },
+  async (t) => {
+    const { machine, git, termaite, review, state, tree, serving } = await shop(t)
+    const { short, id } = await review({ '.vscode/tasks.json': '{}\n', 'b.txt': 'b\n' })
+    const before = tree()
+    const asked = await termaite('task', 'approve', short, '--merge', '--yes')
+    const masks = { [machine.folder]: '<machine>', [short]: '<short>' }
+    golden(t, [asked.code, asked.err], masks)
+    await golden.rejects(t, serving.hub.tell(id, 'approve', { try: 1, merge: true }), masks)
+    assert.deepEqual([tree(), await state(short)], [before, 'IN_REVIEW'])
+    const words = ['task', 'approve', short, '--merge', '--yes']
+    const declined = await typed(machine, words, [[/\[y\/N\]/, 'n\r']])
+    assert.deepEqual([declined.code, tree(), await state(short)], [1, before, 'IN_REVIEW'])
+    const agreed = await typed(machine, words, [[/\[y\/N\]/, 'y\r']])
+    assert.deepEqual(
+      [agreed.code, await state(short), git('ls-files')],
+      [0, 'APPROVED', '.vscode/tasks.json\na.txt\nb.txt'],
+    )
   },
 )
 

@@ -43,7 +43,17 @@ export async function modelServer(script: Script): Promise<ModelServer> {
     if (!speech) return void response.writeHead(404).end()
     const body = text === '' ? {} : JSON.parse(text)
     const side = speech.side(path, body)
-    const one: Asked = { wire: speech.wire, path, raw, text, body, count: turns().length + 1, side: side !== undefined }
+    const { headers } = request
+    const one: Asked = {
+      wire: speech.wire,
+      path,
+      headers,
+      raw,
+      text,
+      body,
+      count: turns().length + 1,
+      side: side !== undefined,
+    }
     asked.push(one)
     if (side) return send(response, side)
     for (const { count, come } of waiting) if (count === one.count) come(one)

@@ -20,7 +20,7 @@ import { connectTo, loadSdk } from './acp-connection.ts'
 import { clientApp } from './acp-client.ts'
 import { SessionRefused, openSession } from './acp-session.ts'
 import { projectRoot } from '../../base/git.ts'
-import { enclosed } from '../enclosure.ts'
+import { askedPerson, enclosed } from '../enclosure.ts'
 import { visibleQuestion } from '../visible-question.ts'
 import { TurnGrants } from './acp-rules.ts'
 import { Calls } from './acp-calls.ts'
@@ -60,7 +60,8 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const loading = loadSdk()
   loading.catch(() => {})
   const over = new AbortController()
-  const command = await enclosed(job.enclose, argv, { leash: turn.leash, cwd: turn.cwd, env })
+  const { leash, cwd } = turn
+  const command = await enclosed(job.enclose, argv, { leash, cwd, env, ...askedPerson(turn) })
   if ('refused' in command) return { outcome: { ok: false, failure: command.refused }, left: [], settled: [] }
   let run: Run
   let side: ClientSide

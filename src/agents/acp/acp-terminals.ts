@@ -55,7 +55,7 @@ export class Terminals {
     }
     const own = Object.fromEntries(env.map(({ name, value }) => [name, value]))
     const argv: Argv = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
-    const seat = { leash: rules.leash, cwd: place, env: { ...this.#parts.env, ...own } }
+    const seat = { leash: rules.leash, cwd: place, env: { ...this.#parts.env, ...own }, command: true as const }
     const starting = this.#start(argv, seat, request.outputByteLimit ?? undefined)
     this.#unsettled.add(starting.catch(() => {}))
     return starting

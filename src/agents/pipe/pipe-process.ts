@@ -12,7 +12,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { exitsWithin, start } from '../../base/process/run.ts'
 import { missingProgram, processFailure, Tail, closingLine } from '../process-failure.ts'
-import { enclosed } from '../enclosure.ts'
+import { askedPerson, enclosed } from '../enclosure.ts'
 import { Lines } from '../../base/lines.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
@@ -37,7 +37,8 @@ export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[]; sett
 /** Runs the command to its end, or until it is stopped; no process of it is left afterwards, whatever happened. */
 export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { spec, turn, argv, env } = job
-  const command = await enclosed(job.enclose, argv, { leash: turn.leash, cwd: turn.cwd, env })
+  const { leash, cwd } = turn
+  const command = await enclosed(job.enclose, argv, { leash, cwd, env, ...askedPerson(turn) })
   if ('refused' in command) return { outcome: { ok: false, failure: command.refused }, left: [], settled: [] }
   let run: Run
   try {

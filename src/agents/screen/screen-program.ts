@@ -3,6 +3,7 @@ import type { Opening, Terminal } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
+import type { AskedPerson } from '../enclosure.ts'
 import type { Sight } from './screen-watcher.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ask } from '../../core/talk/question.ts'
@@ -76,7 +77,7 @@ export class TerminalProgram {
   }
 
   /** Makes sure that the program runs within the leash; `thread` is resumed when it runs no more. */
-  async start(thread: string | undefined, leash: Leash): Promise<ProgramStart> {
+  async start(thread: string | undefined, leash: Leash, ask: AskedPerson): Promise<ProgramStart> {
     const resume = thread === undefined || isTerminalThread(thread) || !composes(this.#spec) ? undefined : thread
     const held = tighter(this.#leash, leash) === this.#leash
     if (this.#watcher && !this.#watcher.gone && held) return 'there'
@@ -91,7 +92,7 @@ export class TerminalProgram {
     this.#leash = leash
     // A session that ended by itself is resumed, too.
     const key = this.#key ?? resume
-    await this.#open(key)
+    await this.#open(key, ask)
     return key === undefined ? 'began' : 'resumed'
   }
 
@@ -109,13 +110,13 @@ export class TerminalProgram {
   }
 
   /** Ends the program and starts it again, on no thread. */
-  async restart(): Promise<ProgramStart> {
+  async restart(ask: AskedPerson): Promise<ProgramStart> {
     await this.#watcher?.terminal.close()
-    await this.#open(undefined)
+    await this.#open(undefined, ask)
     return 'began'
   }
 
-  async #open(resume: string | undefined): Promise<void> {
+  async #open(resume: string | undefined, ask: AskedPerson): Promise<void> {
     const { command, env, names, lends } = this.facts
     this.ready = false
     const { model = this.#spec.model, cwd, terminal } = this.#seat
@@ -129,7 +130,7 @@ export class TerminalProgram {
     const parts = [command({ leash: this.#leash, resume, model, thread }), lent, opens, thinks]
     const words = parts.filter((part) => part !== '')
     const line = unshadowed(words.join(' '), all, cwd)
-    const seat = { leash: this.#leash, cwd, env: all, terminal: this.id }
+    const seat = { leash: this.#leash, cwd, env: all, terminal: this.id, ask }
     const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)
     if (walled && 'refused' in walled) throw new Error(walled.refused.message)
     const opening: Opening = defined({
@@ -175,16 +176,17 @@ export async function readyProgram(
   leash: Leash,
   waiting: ReadyWait,
 ): Promise<ReadyResult | undefined> {
+  const ask: AskedPerson = (question) => waiting.ask(question, waiting.signal)
   try {
-    const first = await startOnce(program, await program.start(thread, leash), waiting)
+    const first = await startOnce(program, await program.start(thread, leash, ask), waiting)
     if (!first || !('failure' in first) || !program.watcher.gone) return first
     // The supervisor saw the program end as well, and decides whether another one is started.
     if (waiting.signal.aborted) return undefined
     // The program had ended before this turn: it is started again, or resumes its thread.
-    if (first.how === 'there') return await startOnce(program, await program.start(thread, leash), waiting)
+    if (first.how === 'there') return await startOnce(program, await program.start(thread, leash, ask), waiting)
     const lost = waiting.spec.profile?.lostThread?.(endedOf(await program.watcher.look())) === true
     if (first.how !== 'resumed' || !lost) return first
-    return await startOnce(program, await program.restart(), waiting)
+    return await startOnce(program, await program.restart(ask), waiting)
   } catch (error) {
     return {
       failure: {

@@ -7,6 +7,7 @@ import { gitFolders } from '../../base/git.ts'
 import { projectGit } from '../../base/project-git.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
+import { isAskedAbout } from '../../safety/wall/settings-names.ts'
 import { keepWorktree, newWorktree, removeWorktree, watchWorktree } from '../../worktrees/copy-worktrees.ts'
 import { copyDependencies } from '../../worktrees/copied-dependencies.ts'
 import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
@@ -58,7 +59,8 @@ export function openProjectCopies(
         async changed() {
           const changes = await copy.changed()
           const leadingOut = changes.paths.filter((one) => leadsOut(path, one))
-          return { ...changes, leadingOut, ...(await watch(changes.paths)) }
+          const settings = changes.paths.filter((one) => isAskedAbout(one) && isThere(path, one))
+          return { ...changes, leadingOut, settings, ...(await watch(changes.paths)) }
         },
         join: (what) => joining(() => copy.bringBack(what)),
         async keep() {
@@ -94,6 +96,8 @@ function leadsOut(root: string, path: string): boolean {
     return false
   }
 }
+
+const isThere = (root: string, path: string) => lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined
 
 /** Says what is not in a copy. */
 function missingWords({ copied, left }: CopiedDependencies): string {

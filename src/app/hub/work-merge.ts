@@ -7,6 +7,8 @@ import type { LocalWork, MergeObstacle } from '../../worktrees/task-merge.ts'
 import { hostname } from 'node:os'
 import { wholeName } from '../../core/work/workspace.ts'
 import { MergeRefused, RepositoryMissing } from '../../core/work/work-merger.ts'
+import { list } from '../../base/table.ts'
+import { isAskedAbout } from '../../safety/wall/settings-names.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { localWork, mergeObstacle, mergeOf, mergeWork, sweepMerged } from '../../worktrees/task-merge.ts'
 import { placeOf } from '../place.ts'
@@ -63,12 +65,14 @@ export function machineMerger(io: Io, read: BundleReader, machine: string = ownM
       const work = await workOf(task)
       const obstacle = work.merged ? undefined : await mergeObstacle(io.env, work)
       if (obstacle) throw new MergeRefused(obstacleWords(task, work, obstacle))
+      if (!work.merged) refuseStarting(task, work)
       return { commit: work.commit }
     },
     async merge(task) {
       const work = await workOf(task)
       const known = work.merged ? await mergeOf(io.env, work.root, work.commit) : undefined
       if (known) return merged(work, known.commit)
+      refuseStarting(task, work)
       const merge = await mergeWork(io.env, work, mergeSubject(task, work))
       if (merge.type !== 'merged') throw new MergeRefused(obstacleWords(task, work, merge))
       return merged(work, merge.commit)
@@ -85,6 +89,21 @@ export function machineMerger(io: Io, read: BundleReader, machine: string = ownM
       if (work) await sweepWork(io, work)
     },
   }
+}
+
+/** Says from which files of a task's work programs could start by themselves; undefined where there are none. */
+export function startingWords({ files, root, branch }: LocalWork): string | undefined {
+  const paths = files.map(({ path }) => path).filter(isAskedAbout)
+  if (paths.length === 0) return undefined
+  return `Programs could start by themselves from ${list(paths, 12)}. To read the changes: git -C ${root} diff HEAD...${branch}`
+}
+
+/** Refuses work that only a person who is asked may merge. */
+function refuseStarting(task: Task, work: LocalWork): void {
+  const words = startingWords(work)
+  if (words === undefined) return
+  const next = `Then merge it in a terminal of this machine, which asks you: termaite task approve ${shortId(task.id)} --merge`
+  throw new MergeRefused(`Nothing was merged, and the task stays ${task.state}. ${words}. ${next}`)
 }
 
 /** The subject of the commit that merges a task. */

@@ -11,7 +11,7 @@ import { sizeWords } from '../../core/work/task-changes.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { localWork, mergeObstacle, mergeWork, sameRepository, sweepMerged } from '../../worktrees/task-merge.ts'
-import { mergeSubject, obstacleWords, ownMachine, sweepWork } from '../../app/hub/work-merge.ts'
+import { mergeSubject, obstacleWords, ownMachine, startingWords, sweepWork } from '../../app/hub/work-merge.ts'
 import { rootOf } from '../../app/hub/own-workspaces.ts'
 import { branchOfTry, fetchWork } from '../../app/hub/fetched-work.ts'
 import { BundleRefused } from '../../worktrees/work-bundle.ts'
@@ -143,8 +143,17 @@ async function merges(io: Io, task: Task, work: LocalWork, yes: boolean): Promis
   // Nobody is asked about a merge that cannot be made.
   const obstacle = await mergeObstacle(io.env, work)
   if (obstacle) throw obstacleError(task, work, obstacle)
+  const starting = startingWords(work)
+  // A yes that was given beforehand was given to other changes.
+  if (starting !== undefined && !io.in.isTTY)
+    throw new UsageError(
+      `task approve: nothing was merged, and the task stays ${task.state}. ${starting}. Then merge it in a terminal, where termaite can ask you.`,
+      1,
+    )
+  if (starting !== undefined) say(io, `${starting}.`)
   const question = `Merge ${sizeWords(files) || 'nothing new'} from ${branch} into ${into ?? 'HEAD'} in ${root}?`
-  if (!(await confirm(io, question, yes))) throw new UsageError('Nothing was merged, and the task stays as it was.', 1)
+  if (!(await confirm(io, question, yes && starting === undefined)))
+    throw new UsageError('Nothing was merged, and the task stays as it was.', 1)
   const merge = await mergeWork(io.env, work, mergeSubject(task, work))
   if (merge.type !== 'merged') throw obstacleError(task, work, merge)
   say(io, `Merged ${sizeWords(files) || branch} into ${into}${merge.forward ? ' (fast-forward)' : ''}.`)

@@ -195,8 +195,11 @@ export type CliFiles = {
  */
 export type GuardedPlace = CliPlace & { root: string; trusted: boolean; file(name: string, text: string): string }
 
-/** How a CLI is started so that it leaves out what it may not use; with `refuses` it has no way to do that here. */
-export type Guard = { words?: string; env?: Readonly<Record<string, string>>; refuses?: true }
+/**
+ * How a CLI is started so that it leaves out what it may not use; with `refuses` it has no way to do that here. `words` are needed for
+ * that, and `instructions` are words that hand over the project's instructions, which it then leaves out too.
+ */
+export type Guard = { words?: string; instructions?: string; env?: Readonly<Record<string, string>>; refuses?: true }
 
 /** The seat that a dialect is made for: the one that the command was composed for, or the `command` that a person wrote. */
 type DialectSeat = { leash?: Leash; resume?: string; model?: string; effort?: Effort; command?: string }

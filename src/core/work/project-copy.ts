@@ -20,6 +20,8 @@ export type CopyChanges = {
   reverted?: readonly string[]
   /** The links that lead to a place outside of the copy. */
   leadingOut?: readonly string[]
+  /** The files from which programs could start by themselves: settings of agents, editors and git. */
+  settings?: readonly string[]
   /** Changes of the repository itself: commits, branches, stashes. */
   notes?: readonly string[]
 }
@@ -28,11 +30,15 @@ export type CopyChanges = {
 export type Stray = { path: string; why: string }
 
 /** The changes in a copy that the work did not call for: those outside of its scope, and those that no work may make by itself. */
-export function straysIn({ paths, reverted = [], leadingOut = [] }: CopyChanges, scope?: readonly string[]): Stray[] {
+export function straysIn(
+  { paths, reverted = [], leadingOut = [], settings = [] }: CopyChanges,
+  scope?: readonly string[],
+): Stray[] {
   return paths.flatMap((path): Stray[] => {
     if (scope && !isInScope(path, scope)) return [{ path, why: 'outside of its scope' }]
     if (reverted.includes(path)) return [{ path, why: 'takes back changes that are not committed' }]
-    return leadingOut.includes(path) ? [{ path, why: 'a link that leads out of the project' }] : []
+    if (leadingOut.includes(path)) return [{ path, why: 'a link that leads out of the project' }]
+    return settings.includes(path) ? [{ path, why: 'programs could start from it by themselves' }] : []
   })
 }
 

@@ -103,9 +103,9 @@ export class WorkerCopies {
       throw new CrewError(`${id} has not changed ${unknown}. The changes that wait are: ${listed(waiting.paths)}`)
     const asked = wanted ?? waiting.paths
     const declined = this.#declined.get(slot)
-    const { reverted = [] } = waiting.changes
-    // Without a person the coordinator decides, but not about the person's own uncommitted work.
-    const otherwise = asked.filter((path) => !reverted.includes(path))
+    const { reverted = [], settings = [] } = waiting.changes
+    // Without a person the coordinator decides, but neither about the person's own uncommitted work nor about what starts programs.
+    const otherwise = asked.filter((path) => !reverted.includes(path) && !settings.includes(path))
     const chosen = declined
       ? asked.filter((path) => !declined.includes(path))
       : await this.#allowed(waiting.slot, copy, waiting.changes, { paths: asked, otherwise }, signal)

@@ -1,5 +1,6 @@
 import type { CliFiles, CliPlace, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
+import { promises } from 'node:fs'
 import { join } from 'node:path'
 import { realOrSame } from '../../base/real-path.ts'
 import { shellWord } from '../../base/shell-word.ts'
@@ -10,6 +11,8 @@ import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { failureBySigns } from '../shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { textOf } from '../shared/jsonl.ts'
+import { contentWord, instructionText } from '../shared/project-instructions.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -77,6 +80,24 @@ function codexFiles({ home, env }: CliPlace): CliFiles {
 const isExec = (command: string) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json'])
 const isServer = (command: string) => hasFlag(command, ['app-server'])
 
+/** The instructions that the person has written into Codex's own settings, which an option would replace. */
+async function ownInstructions({ home, env }: CliPlace): Promise<string | undefined> {
+  const path = join(env.CODEX_HOME || join(home, '.codex'), 'config.toml')
+  const [{ parseToml }, text] = await Promise.all([
+    import('../../base/toml-parser.ts'),
+    promises.readFile(path, 'utf8').catch(() => ''),
+  ])
+  try {
+    return textOf(parseToml(text).developer_instructions)
+  } catch {
+    // Codex names the fault in its settings itself.
+    return undefined
+  }
+}
+
+/** A text as TOML writes it: as JSON does, but for one sign. */
+const tomlText = (text: string) => JSON.stringify(text).replaceAll('\u007F', '\\u007F')
+
 export const codex: Profile = {
   name: 'codex',
   title: 'Codex',
@@ -111,11 +132,20 @@ export const codex: Profile = {
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   keys: ['CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'],
   projectFiles: ['.codex'],
-  // Codex reads no file of a folder that is not trusted, AGENTS.md among them.
-  guard: ({ root, cwd, trusted }) => {
+  // Codex reads no file of a folder that is not trusted, AGENTS.md among them, which is therefore handed over.
+  guard: async (place) => {
+    if (place.trusted) return {}
+    const { root, cwd, file } = place
     const folders = [...new Set([root, cwd, realOrSame(root), realOrSame(cwd)])]
     const untrusted = folders.map((folder) => `${JSON.stringify(folder)}={trust_level="untrusted"}`)
-    return trusted ? {} : { words: `-c ${shellWord(`projects={${untrusted.join(',')}}`)}` }
+    const words = `-c ${shellWord(`projects={${untrusted.join(',')}}`)}`
+    const text = instructionText(place, ['AGENTS.override.md', 'AGENTS.md'])
+    if (text === undefined) return { words }
+    const all = [await ownInstructions(place), text].filter((one) => one !== undefined).join('\n\n')
+    return {
+      words,
+      instructions: `-c ${contentWord(file('instructions.toml', `developer_instructions=${tomlText(all)}`))}`,
+    }
   },
   files: codexFiles,
   unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,

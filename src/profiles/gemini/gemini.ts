@@ -1,7 +1,9 @@
-import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Ended, GuardedPlace, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
-import { defined } from '../../base/defined.ts'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { defined } from '../../base/defined.ts'
+import { foldersDown } from '../../base/real-path.ts'
 import { geminiPast } from './gemini-past.ts'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
@@ -122,9 +124,21 @@ const guardedVariables: readonly string[] = [
   ...['GEMINI_CLI_TRUSTED_FOLDERS_PATH', 'GEMINI_CLI_EXTENSION_REGISTRY_URI'],
 ]
 
+/** Variables that name the account that Gemini works for, which sees every request. */
+const accountVariables: readonly string[] = [
+  ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_CLOUD_ACCESS_TOKEN'],
+  ...['GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_PROJECT_ID', 'GOOGLE_CLOUD_LOCATION'],
+  ...['GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA', 'GEMINI_DEFAULT_AUTH_TYPE'],
+]
+
+/** Whether Gemini would read its variables from a file of the project, and then from none of the person's. */
+const bringsVariables = (root: string, cwd: string) =>
+  foldersDown(root, cwd).some((folder) => ['.env', '.gemini/.env'].some((name) => existsSync(join(folder, name))))
+
 /** These variables as the person has set them, or empty. Gemini's own address for logins has no empty form. */
-function ownVariables(env: CliPlace['env']): Record<string, string> {
-  const own = Object.fromEntries(guardedVariables.map((name) => [name, env[name] ?? '']))
+function ownVariables({ env, root, cwd }: GuardedPlace): Record<string, string> {
+  const names = bringsVariables(root, cwd) ? [...guardedVariables, ...accountVariables] : guardedVariables
+  const own = Object.fromEntries(names.map((name) => [name, env[name] ?? '']))
   own.CODE_ASSIST_ENDPOINT = env.CODE_ASSIST_ENDPOINT ?? 'https://cloudcode-pa.googleapis.com'
   for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'])
     for (const form of [name, name.toLowerCase()]) own[form] = env[form] ?? env[name] ?? env[name.toLowerCase()] ?? ''
@@ -189,7 +203,7 @@ export const gemini: Profile = {
   instructionFiles: ['GEMINI.md'],
   projectFiles: ['.gemini'],
   // Headless, Gemini does not start in a folder that is not trusted. A variable that is set, even to nothing, is not taken from `.env`.
-  guard: ({ env, trusted }) => ({ env: ownVariables(env), ...(trusted ? {} : { refuses: true as const }) }),
+  guard: (place) => ({ env: ownVariables(place), ...(place.trusted ? {} : { refuses: true as const }) }),
   files: geminiFiles,
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   mcp: {

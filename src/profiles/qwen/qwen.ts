@@ -1,4 +1,4 @@
-import type { Profile, Dialect, GuardedPlace, Step } from '../../core/work/profile.ts'
+import type { Profile, Dialect, Guard, GuardedPlace, Step } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { promises } from 'node:fs'
@@ -9,6 +9,7 @@ import { providerSignsAfter, providerSigns, readMessage, failureBySigns } from '
 import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
 import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { claudeDialect } from '../claude/claude-dialect.ts'
+import { contentWord, instructionText } from '../shared/project-instructions.ts'
 import { brokenOff, listOf, loose, numberOf, parseLine } from '../shared/jsonl.ts'
 
 export const signs: readonly Sign[] = [
@@ -125,16 +126,23 @@ export const qwen: Profile = {
   keys: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY', 'QWEN_API_KEY'],
   projectFiles: ['.qwen'],
   // Settings of the system come before all others. An empty variable counts as unset, so Qwen is told which of them it may not
-  // take from a project. In a folder that is not trusted it reads neither settings nor instructions.
-  guard: async ({ env, trusted, file }) => ({
-    env: {
-      QWEN_CODE_SYSTEM_SETTINGS_PATH: await systemSettings(env, file, {
-        advanced: { excludedEnvVars: foreignVariables },
-        ...(trusted ? {} : { security: { folderTrust: { enabled: true } } }),
+  // take from a project. In a folder that is not trusted it reads neither settings nor instructions, so that these are handed over.
+  guard: async (place): Promise<Guard> => {
+    const { env, trusted, file } = place
+    const advanced = { excludedEnvVars: foreignVariables }
+    if (trusted) return { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: await systemSettings(env, file, { advanced }) } }
+    const security = { folderTrust: { enabled: true } }
+    const text = instructionText(place, ['QWEN.md', 'AGENTS.md'])
+    return {
+      ...(text !== undefined && {
+        instructions: `--append-system-prompt ${contentWord(file('instructions.md', text))}`,
       }),
-      ...(trusted ? {} : { QWEN_CODE_TRUSTED_FOLDERS_PATH: file('folders.json', '{}') }),
-    },
-  }),
+      env: {
+        QWEN_CODE_SYSTEM_SETTINGS_PATH: await systemSettings(env, file, { advanced, security }),
+        QWEN_CODE_TRUSTED_FOLDERS_PATH: file('folders.json', '{}'),
+      },
+    }
+  },
   // Beside the chats of a project there is a memory, which steers later runs.
   files: ({ home, cwd, env }) => {
     const own = env.QWEN_HOME || join(home, '.qwen')

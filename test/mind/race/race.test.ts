@@ -478,6 +478,23 @@ test('a result that takes back the person’s uncommitted work does not win, and
   golden(t, notesIn(events).slice(2, 5))
 })
 
+test('a result with a file from which programs could start by themselves needs a yes, also where the best is brought in unasked', async (t) => {
+  const rig = racing({
+    racers: { claude: edits({ sum: 'right', '.envrc': 'x' }), codex: edits({ sum: 'worse' }) },
+    apply: true,
+  })
+  const { open } = rig.parts.copies
+  rig.parts.copies = {
+    open: async (signal) => {
+      const copy = await open(signal)
+      return { ...copy, changed: async () => ({ ...(await copy.changed()), settings: ['.envrc'] }) }
+    },
+  }
+  const { race, result } = await rig.run()
+  golden(t, [race!.winner, race!.racers[0]!.strays, rig.project.get('.envrc')])
+  golden(t, result)
+})
+
 test('every checked result is a judgement of its agent, and agents that came to no end have none', async () => {
   const rig = racing({
     racers: {

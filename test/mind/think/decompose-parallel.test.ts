@@ -222,6 +222,11 @@ const alone: [string, Scripted, string[]][] = [
     { script: says('made it'), changes: { paths: ['src/a.ts'], reverted: ['src/a.ts'] } },
     [],
   ],
+  [
+    'makes settings of an editor',
+    { script: says('made it'), changes: { paths: ['.vscode/tasks.json'], settings: ['.vscode/tasks.json'] } },
+    [],
+  ],
   ['fails', { script: dies('no such module') }, []],
   ['wants to know something', { script: [{ type: 'end', outcome: { ok: true, text: 'Which?', asks: 'Which?' } }] }, []],
 ]

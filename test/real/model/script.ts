@@ -1,7 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
 export type Wire = 'anthropic' | 'responses' | 'chat' | 'gemini'
 
 /** One request as a CLI sent it; `count` numbers the requests of the turns, side calls left out. */
-export type Asked = { wire: Wire; path: string; raw: Buffer; text: string; body: any; count: number; side: boolean }
+export type Asked = {
+  wire: Wire
+  path: string
+  headers?: IncomingHttpHeaders
+  raw: Buffer
+  text: string
+  body: any
+  count: number
+  side: boolean
+}
 
 export type Tokens = { input: number; cached: number; output: number }
 
