@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
@@ -208,6 +208,8 @@ for (const user of wallUsers)
     },
   )
 
+const isFolder = (path: string) => lstatSync(path).isDirectory()
+
 for (const user of wallUsers)
   for (const leash of ['read', 'edit'] as const)
     test(
@@ -250,7 +252,9 @@ for (const user of wallUsers)
             read: leash === 'read' ? inside.map((path) => relative(laid.root, path)) : [],
             plants: inside
               .map((path) => relative(laid.root, path))
-              .filter((path) => after.has(join(laid.root, path)) && isPlant(path, laid.root)),
+              // An empty folder stays where its files are in the quarantine.
+              .filter((path) => after.has(join(laid.root, path)) && !isFolder(join(laid.root, path)))
+              .filter((path) => isPlant(path, laid.root)),
             ...host.state(),
           },
           { leaks: [], outside: [], read: [], plants: [], reached: 0, alive: true },

@@ -62,7 +62,7 @@ test('a file tool asks about files that the settings of git name, in the project
   const named = ['tools/hooks/pre-commit', 'shared.conf', 'tools/clean']
   const kinds = async (paths: string[]) =>
     Promise.all(paths.map(async (path) => (await judgeCall(tool, join(root, path), bounds)).worst.class))
-  assert.deepEqual(await kinds([...named, ...named.map((path) => `one/${path}`)]), Array(6).fill('system'))
+  assert.deepEqual(await kinds([...named, ...named.map((path) => `one/${path}`)]), Array(6).fill('settings'))
   assert.deepEqual(
     await kinds(['tools/other', 'src/shared.conf', 'one/tools/hooks.ts', 'made/new']),
     Array(4).fill('edits'),

@@ -120,6 +120,8 @@ export function isHeld(part: Part, leash: 'read' | 'edit', bounds: ProjectBounds
   // Behind the wall the environment holds no keys, and the places of keys are empty.
   if (part.class === 'secrets') return part.paths.length === 0
   if (part.class === 'outside') return part.paths.length > 0 && !reaches
+  // Files from which programs could start by themselves cannot be changed inside, or are in the quarantine until a yes.
+  if (part.class === 'settings') return leash === 'edit' && !reaches
   // Processes outside are not seen from inside, so that there are none to end.
   if (part.class === 'system') return enders.has(programOf(part))
   return leash === 'edit' && (part.class === 'installing' ? !needsNetwork(part) : isRecoverable(part))

@@ -101,7 +101,7 @@ async function judgePath({ access, path }: PathAccess, bounds: ProjectBounds): P
   if (!spot.inside && (writes || !spot.readable)) return part('outside', `${path} is outside the project`)
   if (!writes) return part('reads', 'it only reads')
   if (spot.guarded || (await isNamedByGit(spot.real, bounds)))
-    return part('system', `a change of ${path} could make programs run`)
+    return part('settings', `a change of ${path} could make programs run`)
   if (access === 'remove') return part('removes', `it deletes ${path}`)
   return part('edits', 'it changes a file of the project')
 }

@@ -14,6 +14,7 @@ export const shellClasses = [
   'unknown',
   'secrets',
   'installing',
+  'settings',
   'system',
   'destructive',
   'dynamic',

@@ -69,7 +69,7 @@ async function touched(path: string, how: Touch, bounds: ProjectBounds): Promise
   if (spot.secret || isSecretName(path)) return finding('secrets', `${path} may hold secrets`)
   if (!spot.inside && !readable) return finding('outside', `${path} is outside the project`)
   if (spot.guarded && (removes || how === 'write'))
-    return finding('system', `a change of ${path} could make programs run`)
+    return finding('settings', `a change of ${path} could make programs run`)
   const kinds = { read: 'reads', write: 'edits', remove: 'removes', run: 'runs' } as const
   const words = { read: 'looks at', write: 'changes', remove: 'removes', run: 'runs' } as const
   return finding(kinds[how], `it ${words[how]} ${path}`)

@@ -293,6 +293,7 @@ export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {
     'npm exec x',
     'npm uninstall x',
   ],
+  settings: ['echo x > .git/hooks/pre-commit', 'cp src/a.ts .git/config', 'echo x > .termaite/settings.json'],
   system: [
     'sudo ls',
     'sudo -u root cat README.md',
@@ -307,10 +308,7 @@ export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {
     'chmod u+s run.sh',
     'chmod 4755 run.sh',
     'git config core.pager x',
-    'echo x > .git/hooks/pre-commit',
-    'cp src/a.ts .git/config',
     'mount',
-    'echo x > .termaite/settings.json',
   ],
   destructive: [
     'echo $(rm -rf ~)',
