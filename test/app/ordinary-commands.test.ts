@@ -88,8 +88,7 @@ function turnIn(root: string, leash: Leash) {
   }
 }
 
-const heldFolders =
-  'the wall makes the folders modules and worktrees in .git, so that they can be held, and ls counts them'
+const heldFolders = 'ls counts the folders modules and worktrees, which the wall makes in .git to hold them'
 
 /**
  * The commands that are known to differ, each with the reason. One that no longer differs fails the test, so that this list only

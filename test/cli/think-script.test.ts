@@ -4,10 +4,12 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alive, labelled } from '../base/alive.ts'
-import { firstLine } from '../../src/mind/think/prompt-text.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine, nativeOn } from './program.ts'
-import { noSandbox } from '../safety/no-sandbox.ts'
+import { forbiddenSandbox, noSandbox } from '../safety/no-sandbox.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
@@ -33,9 +35,9 @@ async function counting(t: TestContext, ...codes: string[]) {
   machine.settings({ metaInstruction: false, agents: [agent] })
   writeFileSync(join(machine.project, 'people.json'), JSON.stringify(people))
   const { label } = labelled()
-  const run = (...flags: string[]) =>
-    machine.run(['-p', 'how many emails are in people.json?', '--think', 'script', ...flags], {
-      env: { ANTHROPIC_API_KEY: 'made-up-key', TEST_LABEL: label },
+  const run = (leash: string, more: Record<string, string> = {}) =>
+    machine.run(['-p', 'how many emails are in people.json?', '--think', 'script', '--leash', leash], {
+      env: { ANTHROPIC_API_KEY: 'made-up-key', TEST_LABEL: label, ...more },
     })
   return { machine, run, left: () => alive(label) }
 }
@@ -56,7 +58,7 @@ test(
     const first = `${load}\npeople.map(({ email }) => email.length)`
     const second = `people.filter(({ email }) => email).length`
     const { machine, run, left } = await counting(t, first, second)
-    const { code, out, err } = await run('--leash', 'all')
+    const { code, out, err } = await run('all')
     assert.deepEqual({ code, out }, { code: 0, out: 'The script says 2.\n' }, err)
     assert.deepEqual(story(machine), [
       'termaite: thinking: script, you chose it',
@@ -72,34 +74,28 @@ test(
   },
 )
 
+const writing = "require('node:fs').writeFileSync('made', 'x')"
+
 test(
-  'script: without a person to allow it, it writes nothing: the wall refuses, or it is not run',
-  options,
+  'script: without a person to allow it, it writes nothing, because the wall refuses',
+  { ...options, skip: noSandbox },
   async (t) => {
-    const write = "require('node:fs').writeFileSync('made', 'x')"
-    const { machine, run } = await counting(t, write)
-    const { code, out, err } = await run('--leash', 'edit')
+    const { machine, run } = await counting(t, writing)
+    const { code, out, err } = await run('edit')
     assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
-    const none = `there is no sandbox (${noSandbox}), so termaite asks before each command`
-    const refused = `repl was refused: ${none}; termaite cannot tell what this code does before it runs, and nobody was there to say yes`
-    const unwalled = [
-      `${refused}. Do not try it again in this turn.`,
-      `termaite: the script was not allowed (${firstLine(refused)}); answering directly`,
-      'one: Two, I think.',
-      'one, passed: undefined, 1 asked',
-    ]
-    const walled = [
-      "Error: EROFS: read-only file system, open 'made'\n    at script-1.js:1:20 {\n  errno: -30,\n  code: 'EROFS',\n  syscall: 'open',\n  path: 'made'\n}",
-      "termaite: the script failed (Error: EROFS: read-only file system, open 'made'); one fixes it",
-      'termaite: no script (it counts); answering directly',
-      'one: Two, I think.',
-      'one, passed: false, 2 asked',
-    ]
-    assert.deepEqual(story(machine), [
-      'termaite: thinking: script, you chose it',
-      `termaite repl: ${write}`,
-      ...(noSandbox === false ? walled : unwalled),
-    ])
+    golden(t, story(machine))
+    assert.equal(existsSync(join(machine.project, 'made')), false)
+  },
+)
+
+test(
+  'script: without a sandbox and a person to allow it, it is not run',
+  { ...options, skip: process.platform !== 'linux' },
+  async (t) => {
+    const { machine, run } = await counting(t, writing)
+    const { code, out, err } = await run('edit', forbiddenSandbox(machine.folder))
+    assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
+    golden(t, story(machine))
     assert.equal(existsSync(join(machine.project, 'made')), false)
   },
 )
