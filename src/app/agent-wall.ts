@@ -9,10 +9,11 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { collect } from '../base/collect.ts'
 import { projectRoot } from '../base/git.ts'
 import { carries, processTable } from '../base/process/process-table.ts'
-import { isWithin } from '../base/real-path.ts'
+import { isWithin, realOrSame } from '../base/real-path.ts'
 import { markOf } from '../terminals/terminal-program.ts'
 import { temporary } from '../safety/wall/hidden-places.ts'
 import { isPlace } from '../safety/wall/toolchains.ts'
+import { isSecretName, isSecretPlace, secretFolders } from '../safety/secret-files.ts'
 import { cliPlaces } from '../profiles/all.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 import { homeOf } from './place.ts'
@@ -118,7 +119,7 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
     const gitSettings = await plainGitSettings({ root, env, own }).catch(() => undefined)
     limits.readable = [
       ...(limits.readable ?? []),
-      ...namedPlaces(argv, place.home),
+      ...namedPlaces(agent, place.home, await promises.realpath(own)),
       ...(gitSettings ? [dirname(gitSettings)] : []),
     ]
     const { outer, inner } = await signalWords(parts.env)
@@ -149,13 +150,19 @@ function ownPlaces(
   return { readable: [...readable, ...files.folders, ...mixed], writable: [...files.sessions, ...logins] }
 }
 
-/** The folders of files that the person's command line names by their whole paths, such as a script and what lies beside it. */
-function namedPlaces(argv: Argv, home: string): string[] {
-  const words = argv.flatMap((word) => word.split(/[\s"'=;|&()<>]+/)).filter(isAbsolute)
+/**
+ * The folders of files that the command of the person's settings names by their whole paths, such as a script and what lies beside
+ * it. The words of a prompt name none, and neither our own files nor keys are shown.
+ */
+function namedPlaces(agent: AgentSettings, home: string, own: string): string[] {
+  const { command = '', args = [] } = agent.kind === 'native' ? {} : agent
+  const words = [command, ...args].flatMap((word) => word.split(/[\s"'=;|&()<>]+/)).filter(isAbsolute)
   const files = words.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
-  return files.map((file) => {
-    const folder = dirname(file)
-    return isPlace(folder, home) && folder !== temporary ? folder : file
+  return files.flatMap((file) => {
+    const [folder, real] = [dirname(file), realOrSame(file)]
+    if (isWithin(own, real) || isSecretName(real) || isSecretPlace(real, home)) return []
+    const holdsKeys = [own, ...secretFolders(home)].some((place) => isWithin(realOrSame(folder), place))
+    return isPlace(folder, home) && folder !== temporary && !holdsKeys ? [folder] : [file]
   })
 }
 

@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripAnsi } from '../../src/base/ansi.ts'
 import { modelServer } from '../real/model-server.ts'
-import { noSandbox } from '../safety/no-sandbox.ts'
 import { HostileRepository } from './hostile.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
@@ -60,9 +59,9 @@ test('headless, nothing of a cloned repository runs, steers or leads outside; an
   assert.equal(/EVIL|OUTSIDE/.test(told()), false)
   assert.deepEqual(
     machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.ok] : [])),
-    // The settings of the repository name a program that even `git status` runs, so that the command is asked for; without a
-    // sandbox, termaite's own git looks, which uses none of these settings.
-    [noSandbox !== false, false, false],
+    // The settings of the repository name a program that even `git status` runs: the command only looks, behind the wall of read
+    // or by termaite's own git, which uses none of these settings.
+    [true, false, false],
   )
   assert.ok(!existsSync(join(machine.project, 'made.txt')), 'nobody gave it a longer leash')
   golden(t, notUsed(err), { [machine.folder]: '<machine>' })

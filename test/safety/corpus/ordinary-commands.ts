@@ -599,7 +599,7 @@ export const ordinaryCommands: Readonly<Record<Family, Readonly<Partial<Record<R
   },
   maven: {
     'Claude Code': [
-      'mvn -v | head -1',
+      'mvn -v',
       'mvn -q -o compile',
       'mvn -o compile 2>&1 | tail -10',
       'mvn -o test 2>&1 | tail -20',
