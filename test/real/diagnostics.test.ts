@@ -40,7 +40,9 @@ async function chat(t: TestContext, installed: Readonly<Record<string, string>>,
   const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
   const agents = [{ ...agent, contextWindowTokens: 200_000, leash: 'edit' }]
   // The speed of the machine is not what is tested here.
-  machine.settings({ metaInstruction: false, diagnostics: { seconds: 60 }, thinking: 'off', agents })
+  // The sandbox follows no link out of the project, and the packages are linked from where the tests have them.
+  const sandbox = { show: [...new Set(Object.values(installed))] }
+  machine.settings({ metaInstruction: false, diagnostics: { seconds: 60 }, thinking: 'off', sandbox, agents })
   const put = (path: string, text: string) => {
     mkdirSync(dirname(join(machine.project, path)), { recursive: true })
     writeFileSync(join(machine.project, path), text)
