@@ -71,7 +71,9 @@ test("a project's servers give prompts and resources only after the folder was t
   const agent = { name: 'alpha', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
   const agents = [{ ...agent, contextWindowTokens: 200_000 }]
   const dead = { command: 'sh', args: ['-c', 'echo no licence >&2; exit 4'] }
-  machine.settings({ metaInstruction: false, thinking: 'off', agents, mcpServers: { dead } })
+  // A project's server runs in the sandbox, which shows neither this checkout nor the Node that runs the tests.
+  const sandbox = { show: [join(import.meta.dirname, '../..')] }
+  machine.settings({ metaInstruction: false, thinking: 'off', agents, mcpServers: { dead }, sandbox })
   const started = join(machine.project, 'started')
   const notes = {
     command: 'sh',
