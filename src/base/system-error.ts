@@ -28,7 +28,17 @@ export function systemErrorWords(error: unknown, code = errorCode(error)): strin
   return code === undefined ? undefined : meanings[code]
 }
 
-/** The same with the path that the error is about. */
+/** Whether a disk without room is the reason of an error of the file system, or of a program that says so in its own words. */
+export function isDiskFull(error: unknown): boolean {
+  return (
+    ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || (error instanceof Error && tellsFullDisk(error.message))
+  )
+}
+
+/** Whether a program said that the disk has no room. */
+export const tellsFullDisk = (words: string) => /No space left on device|Disk quota exceeded/.test(words)
+
+/** Like `systemErrorWords`, with the path that the error is about. */
 export function refusedPathWords(error: unknown): string | undefined {
   const path = (error as { path?: unknown } | undefined)?.path
   const words = systemErrorWords(error)

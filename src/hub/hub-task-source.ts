@@ -22,6 +22,7 @@ import type { SentCheck } from './task-texts.ts'
 import type { UncollectedWork } from './work-delivery.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
+import { isDiskFull } from '../base/system-error.ts'
 import { wholeName } from '../core/work/workspace.ts'
 import { attachmentsText } from '../core/work/attachment.ts'
 import { HubAway, HubRefused } from './remote-hub.ts'
@@ -118,7 +119,7 @@ export class HubTaskSource implements TaskSource {
     try {
       // A folder that is cloned first may take long.
       const begun = await this.#whileHeld(ticket, signal, (held) =>
-        workspace.begin(taskIdOf(ticket), this.#wanted, held),
+        this.#withRoom(held, () => workspace.begin(taskIdOf(ticket), this.#wanted, held)),
       )
       if (!(await this.#saveAttachments(ticket, signal))) return 'lost'
       return begun === 'remade' ? 'moved' : state
@@ -129,6 +130,19 @@ export class HubTaskSource implements TaskSource {
       await this.#claim(ticket, signal, () => hub.respond(ticket, as.id, { status: 'FAILED', message }))
       return 'lost'
     }
+  }
+
+  /** Repeats work that needs room on the disk until there is some: a full disk ends no agent. */
+  async #withRoom<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const { clock, tell } = this.#parts
+    for (let wait = firstWaitMs; ; wait = Math.min(longestWaitMs, wait * 2))
+      try {
+        return await work()
+      } catch (error) {
+        if (signal.aborted || !isDiskFull(error)) throw error
+        if (wait === firstWaitMs) tell(`the folder to work in cannot be prepared: ${messageOf(error)}; trying again`)
+        await clock.sleep(wait, signal)
+      }
   }
 
   /** Puts a task back into the queue for other agents, because this agent has no folder to work in. */

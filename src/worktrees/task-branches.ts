@@ -48,6 +48,18 @@ export function worktreeWorkspace(
     else await here('checkout', '-q', '-b', branch, await git(root, 'rev-parse', 'HEAD'))
     await sweepBranch(git, root, before)
   }
+  /**
+   * Whether the worktree is on the branch of a task. A process that was killed after it had committed the work left the branch, and an
+   * agent may have made one of its own: as long as the work goes on from the task's branch, it is brought back there.
+   */
+  const takenUp = async (branch: string) => {
+    const now = await here('rev-parse', '--abbrev-ref', 'HEAD')
+    if (now === branch) return true
+    if (now.startsWith(taskBranches) || !(await hasBranch(git, path, branch))) return false
+    if ((await git.ran(path, ['merge-base', '--is-ancestor', branch, 'HEAD'])).code !== 0) return false
+    await here('checkout', '-q', '--ignore-other-worktrees', '-B', branch)
+    return true
+  }
   return {
     path: () => path,
     async begin(task) {
@@ -60,7 +72,7 @@ export function worktreeWorkspace(
     async end(task, message) {
       if (!isThere()) throw gone()
       const branch = branchOf(task)
-      if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) !== branch) return undefined
+      if (!(await takenUp(branch))) return undefined
       await commit(message)
       const from = await git(root, 'merge-base', 'HEAD', branch)
       const changes = await changesOf(git, path, from, branch)

@@ -175,6 +175,35 @@ test('each task is a branch from where the project is, ends as a diff, and comes
   ])
 })
 
+test('work that was committed before its process was killed is handed in by the next process, with all that was added', async (t) => {
+  const { git, worktree, workspace } = await repository(t)
+  const write = (name: string) => writeFileSync(join(worktree.path, name), `${name}\n`)
+  await workspace.begin('task-aaaaaaaa', { workspace: '/w' }, never)
+  write('a')
+  // The first process is killed here, while it waits for a hub that is away: the next one ends the same task.
+  const first = await workspace.end('task-aaaaaaaa', 'Made a.')
+  const again = await workspace.end('task-aaaaaaaa', 'Made a.')
+  assert.deepEqual(again, first)
+  write('more')
+  const more = await workspace.end('task-aaaaaaaa', 'More.')
+  assert.match(more!.diff, /^\+a$[^]*^\+more$/m)
+  // An agent that went on in a branch of its own making is not left out either.
+  await workspace.begin('task-aaaaaaaa', { workspace: '/w' }, never)
+  execFileSync('git', ['checkout', '-q', '-b', 'mine'], { cwd: worktree.path })
+  write('mine')
+  assert.match((await workspace.end('task-aaaaaaaa', 'Mine.'))!.diff, /^\+mine$/m)
+  assert.deepEqual(git('log', '--format=%s', 'termaite/task-aaaaaaaa').split('\n'), [
+    'Mine.',
+    'More.',
+    'Made a.',
+    'first',
+  ])
+  // A task that has no branch, and the branch of another task, are left alone.
+  assert.equal(await workspace.end('task-cccccccc', 'Nothing.'), undefined)
+  await workspace.begin('task-bbbbbbbb', { workspace: '/w' }, never)
+  assert.equal(await workspace.end('task-aaaaaaaa', 'Late.'), undefined)
+})
+
 test('agents that start at the same moment get a worktree each, under the next free names', async (t) => {
   const { worktrees, root } = await repository(t)
   const made = await Promise.all(Array.from({ length: 6 }, () => worktrees.make(worktrees.plan('agent-y'), root)))
@@ -293,6 +322,23 @@ test('a worktree that is gone before a task is made again, and its agent hears t
   writeFileSync(join(worktree.path, 'new'), 'x\n')
   assert.equal(await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
   assert.equal((await hub.task(id)).state, 'IN_REVIEW')
+})
+
+test('a folder that cannot be prepared on a full disk is tried again until there is room, and the task stays', async (t) => {
+  let isFull = true
+  const begin = async () => {
+    if (isFull) throw new Error('fatal: unable to write new index file: No space left on device')
+  }
+  const { hub, duty, add, clock, words } = seat({ ...plainWorkspace, begin })
+  const { id } = await add('Do it.')
+  await duty.next(never)
+  const taken = duty.ack(`${id}.1`, never)
+  await clock.turn(7_000)
+  assert.equal((await hub.task(id)).state, 'ASSIGNED')
+  isFull = false
+  await clock.turn(30_000)
+  assert.equal(await taken, 'kept')
+  golden(t, words)
 })
 
 test('a task goes back to the queue for any agent where the folder cannot be prepared', async (t) => {

@@ -3,7 +3,8 @@ import type { Limits } from './retention.ts'
 import type { GitOptions, RawPath } from './snapshot-repository.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { nestedRepositoriesIn } from '../../base/git.ts'
-import { checked, isNoRoom, onDisk, readablePath, splitPaths } from './snapshot-repository.ts'
+import { tellsFullDisk } from '../../base/system-error.ts'
+import { checked, onDisk, readablePath, splitPaths } from './snapshot-repository.ts'
 
 export type Git = (args: readonly string[], more?: GitOptions) => Promise<Ran>
 
@@ -19,7 +20,7 @@ export async function addMany(git: Git, paths: readonly RawPath[], { packs }: Li
     const ran = await git(args, { input })
     if (ran.code === undefined) checked(ran)
     if (ran.code === 0) done()
-    else if (isNoRoom(ran.err)) checked(ran)
+    else if (tellsFullDisk(ran.err)) checked(ran)
   }
 }
 
@@ -48,7 +49,7 @@ export async function addAll(git: Git, root: string, index?: string): Promise<vo
 
 /** Throws if git left out a file that it can read, as it does when the disk is full. */
 async function checkLeftOut(git: Git, ran: Ran): Promise<void> {
-  if (isNoRoom(ran.err)) checked({ ...ran, code: 128 })
+  if (tellsFullDisk(ran.err)) checked({ ...ran, code: 128 })
   const { out } = await git(['ls-files', '-z', '-o', '-m', '--exclude-standard'])
   for (const path of splitPaths(out).slice(0, mostTried)) {
     const { code } = await git(['hash-object', '--no-filters', '--', readablePath(path)])

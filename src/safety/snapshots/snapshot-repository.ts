@@ -2,9 +2,10 @@ import type { Ran, RunOptions } from '../../base/collect.ts'
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from '../../base/id.ts'
-import { errorCode, isMissing } from '../../base/files.ts'
+import { isMissing } from '../../base/files.ts'
 import { makeStop, runGit } from '../../base/run-git.ts'
 import { defined } from '../../base/defined.ts'
+import { isDiskFull, tellsFullDisk } from '../../base/system-error.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -124,17 +125,9 @@ export class NoRoom extends Error {
   override name = 'NoRoom'
 }
 
-const noRoomWords = /No space left on device|Disk quota exceeded/
-
-/** Whether git said that the disk is full. */
-export const isNoRoom = (words: string) => noRoomWords.test(words)
-
-const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')
-
 /** An error of a snapshot; one that comes from a full disk says so plainly. */
 export function roomError(error: unknown): unknown {
-  const words = error instanceof Error ? error.message : ''
-  if (!isFull(error) && !noRoomWords.test(words)) return error
+  if (!isDiskFull(error)) return error
   return new NoRoom('the disk has no room for a copy of the project’s files', { cause: error })
 }
 
@@ -142,8 +135,8 @@ export function roomError(error: unknown): unknown {
 export function checked(ran: Ran, codes: readonly number[] = [0]): Ran {
   if (ran.code !== undefined && codes.includes(ran.code)) return ran
   if (ran.error && isMissing(ran.error)) throw new SnapshotsOff('git is not installed')
-  const full = noRoomWords.exec(ran.err)
-  if (full) throw new Error(full[0])
+  const full = ran.err.split('\n').find(tellsFullDisk)
+  if (full !== undefined) throw new Error(full)
   throw new Error(ran.err.trim().split('\n').at(-1) || ran.error?.message || 'git was killed')
 }
 

@@ -73,6 +73,7 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
   ]
   const first = ['new-session', '-d', '-s', sessionName, '-n', plain(title), '-x', cols, '-y', rows, '--', ...argv]
   // Between two tries another process may create the session, or close its last window: where programs end at once, again and again.
+  let why = ''
   for (let tries = 0; tries < mostTries; tries++) {
     const failed = await server.run(tries % 2 === 0 ? another : [first]).then(
       () => undefined,
@@ -80,8 +81,9 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
     )
     if (failed === undefined) return
     if (!isAbsent(failed) && !/can't find session|no such session|duplicate session/.test(failed.message)) throw failed
+    if (tries % 2 === 1) why = failed.message
   }
-  throw new Error(`tmux: no session could be opened on ${server.place.join(' ')}`)
+  throw new Error(`no session could be opened on ${server.place.join(' ')}: ${why}`)
 }
 
 /** Splits below our last pane in the window, else beside the person's; false when there is no room, or no window. */
