@@ -183,6 +183,7 @@ async function askForKeys(files: readonly string[], call: ToolCall, { project, r
         always: { id: 'shown', label: 'Yes, always in this project' },
         no: { id: 'hidden', label: 'No, keep them hidden' },
       }),
+      enter: 'hidden',
     },
     call.signal,
   )
@@ -503,6 +504,7 @@ async function asksToKeep(
         once: { id: 'once', label: one ? 'Yes, keep the file' : 'Yes, keep the files' },
         no: { id: 'no', label: one ? 'No, leave it in the quarantine' : 'No, leave them in the quarantine' },
       }),
+      enter: 'no',
     },
     call.signal,
   )
