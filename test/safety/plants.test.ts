@@ -111,28 +111,26 @@ for (const user of wallUsers) {
   test(`a file that was changed gets its earlier content back, as ${user.name}`, { skip }, async (t) => {
     const { root, home } = groundsOf(t, user)
     const kept = ['.github/workflows/ci.yml', '.eslintrc.js', '.husky/pre-commit', 'a/.cargo/config.toml', '.tool/big']
+    const templates = ['templates/.github/hooks/x.json', 'templates/.eslintrc.js', 'templates/.husky/pre-commit']
+    for (const path of templates) write(join(root, path), 'a template')
     for (const path of kept) write(join(root, path), path === '.tool/big' ? 'b'.repeat(100_000) : 'the person’s')
     if (user.id) give(root, user.id)
     const results = await runBehindWall(user, { root, home }, [
       kept.map((path) => `echo evil >> ${path}`).join('; '),
       // A rename brings another file to the same name, and a hard link is another name of the same file.
       'echo evil > x; mv x .eslintrc.js; ln .husky/pre-commit y; echo evil > y; rm y; touch .github/workflows/ci.yml',
-      // The folder around them may move, and then they are the same.
       'mv a b; chmod +x .husky/pre-commit',
       'rm -rf .husky .github',
+      // In another folder other programs read the same file.
+      'mv templates/.github .github; mv templates/.eslintrc.js .eslintrc.js; mv templates lib',
     ])
     golden(
       t,
       results.map(({ settled }) => settled.map((words) => words.replaceAll(/restore [0-9a-z]+/g, 'restore <id>'))),
     )
     const text = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
-    assert.deepEqual(['.eslintrc.js', 'b/.cargo/config.toml', '.tool/big', '.github', '.husky'].map(text), [
-      'the person’s',
-      'the person’s',
-      undefined,
-      undefined,
-      undefined,
-    ])
+    const gone = ['b/.cargo/config.toml', '.tool/big', '.github/hooks/x.json', '.husky', 'lib/.husky/pre-commit']
+    assert.deepEqual(['.eslintrc.js', ...gone].map(text), ['the person’s', ...gone.map(() => undefined)])
   })
 
   test(`repositories in folders of builders and of settings run no program, as ${user.name}`, { skip }, async (t) => {
