@@ -4,11 +4,13 @@ import type { Profile } from '../core/work/profile.ts'
 import type { CliAgentSettings } from '../settings/agent-settings.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { onOneLine } from '../base/ansi.ts'
 import { makeFolder, replaceFile } from '../base/files.ts'
 import { projectRoot } from '../base/git.ts'
 import { randomName } from '../base/id.ts'
 import { sha256 } from '../base/hash.ts'
 import { foldersDown } from '../base/real-path.ts'
+import { isThere } from '../safety/wall/git-places.ts'
 
 /** A CLI's command line and variables with which it leaves out what the project brings, and a note about that for the person. */
 type GuardedStart = { argv: Argv; vars: Record<string, string>; told: string[] }
@@ -24,7 +26,9 @@ export async function guardedStart(
 ): Promise<GuardedStart | { refused: Failure }> {
   const root = projectRoot(cwd)
   const found = foundFiles(profile, root, cwd)
-  let trusted = found.length === 0 || (await isTrusted(root, cwd, own))
+  const { state, out } = found.length === 0 ? unsteered : await (await trustBook(own)).of(root, cwd)
+  const loose = out.filter((path) => found.some((name) => `/${path}/`.includes(`/${name}/`)))
+  let trusted = state === 'trusted' && loose.length === 0
   // Named by its content, because agents in other projects are started at the same time.
   const file = (name: string, text: string) => {
     const mark = sha256().update(text).digest('hex').slice(0, 12)
@@ -37,23 +41,27 @@ export async function guardedStart(
   const isOwn = agent.command !== undefined
   const uses = () =>
     trusted ? undefined : start === undefined || start.refuses ? 'CLI' : isOwn && start.words ? 'command' : undefined
-  if (uses() && ask) {
+  if (uses() && ask && loose.length === 0) {
     const asked = asking.get(cwd) ?? askForTrust({ root, cwd, own, title: profile.title }, ask)
     asking.set(cwd, asked)
     trusted = await asked.finally(() => asking.delete(cwd))
     start = await guard()
   }
+  const advice =
+    loose.length === 0
+      ? 'Read it, then run termaite trust'
+      : `${loose.map(onOneLine).join(', ')} ${loose.length === 1 ? 'leads' : 'lead'} out of the project, where termaite does not see what changes: put a copy there instead of the link`
   const by = uses()
   if (by) {
     const why =
       by === 'CLI' ? 'it has no option to leave that out' : 'its command in your settings runs as you wrote it'
-    const message = `${profile.title} could start programs from ${names}, which came with this project and which you have not trusted, and ${why}. Read it, then run termaite trust, or move it away`
+    const message = `${profile.title} could start programs from ${names}, which came with this project and which ${loose.length > 0 ? 'cannot be trusted' : 'you have not trusted'}, and ${why}. ${advice}, or move it away`
     return { refused: { kind: 'missing', message } }
   }
   const told = trusted
     ? []
     : [
-        `${profile.title} was started without ${names}: this came with the project, and you have not trusted it. Read it, then run termaite trust.`,
+        `${profile.title} was started without ${names}: this came with the project, and ${loose.length > 0 ? 'it cannot be trusted' : 'you have not trusted it'}. ${advice}.`,
       ]
   const words = isOwn ? [] : [start?.words, start?.instructions].filter((one) => one !== undefined)
   return { argv: withWords(argv, words.join(' ')), vars: start?.env ?? {}, told }
@@ -63,8 +71,12 @@ export async function guardedStart(
 function foundFiles({ projectFiles }: Profile, root: string, cwd: string): string[] {
   const folders = foldersDown(root, cwd)
   const names = projectFiles.filter((name) => !name.endsWith('.md'))
-  return names.filter((name) => folders.some((folder) => existsSync(join(folder, name))))
+  // A link that leads nowhere may lead somewhere when the CLI reads it.
+  return names.filter((name) => folders.some((folder) => isThere(join(folder, name))))
 }
+
+/** The trust in a folder in which nothing steers a CLI. */
+const unsteered = { state: 'trusted', out: [] as string[] }
 
 async function trustBook(own: string) {
   const [{ TrustBook }, { fileStore }] = await Promise.all([
@@ -72,10 +84,6 @@ async function trustBook(own: string) {
     import('../store/files/file-store.ts'),
   ])
   return new TrustBook(fileStore(own), { own })
-}
-
-async function isTrusted(root: string, cwd: string, own: string): Promise<boolean> {
-  return (await (await trustBook(own)).of(root, cwd)).state === 'trusted'
 }
 
 /** The open questions by the folder that they are about: agents that start there at the same time share the answer. */

@@ -108,6 +108,20 @@ test('a yes to files that changed while the card was open counts for nothing', a
   assert.ok('refused' in started)
 })
 
+test('what leads out of the project, or nowhere yet, is never used, because nobody sees what it becomes', async (t) => {
+  const it = grounds(t, ['.claude/settings.json', '.gemini/settings.json'])
+  it.write('away/skill/SKILL.md', 'a')
+  it.write('away/config.toml', '')
+  symlinkSync('../../away', join(it.root, '.claude/skills'))
+  symlinkSync(join(it.base, 'own/projects/x'), join(it.root, '.codex'))
+  symlinkSync('../../away', join(it.root, '.gemini/extensions'))
+  assert.equal((await it.trust()).state, 'trusted')
+  const ask = async () => assert.fail('a yes could not pin it')
+  const starts = []
+  for (const cli of ['claude', 'codex', 'gemini']) starts.push(await it.start(cli, it.root, {}, ask))
+  golden(t, starts, { [it.base]: '<base>' })
+})
+
 test('a CLI that leaves out the project’s instructions with its settings is handed them', async (t) => {
   const it = grounds(t, ['.codex/config.toml', '.qwen/settings.json'], {
     '.codex/config.toml': 'developer_instructions = "Mine."',

@@ -4,7 +4,16 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { slugOf } from '../../src/app/project.ts'
 import { openBorder } from '../../src/safety/border.ts'
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
@@ -19,9 +28,10 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 import { toolboxOf } from '../../src/app/native/toolbox.ts'
 import { policyFor } from '../../src/app/native/native-permissions.ts'
 import { ScratchRooms } from '../../src/app/native/native-scratch.ts'
-import { agentShell } from '../../src/app/native/native-sandbox.ts'
+import { agentShell, homeView } from '../../src/app/native/native-sandbox.ts'
 import { sandboxWords, wallPrompt } from '../../src/app/native/wall-words.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
+import { isWithin } from '../../src/base/real-path.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -507,4 +517,38 @@ test('files from which programs could start are asked about once for a command, 
   )
   assert.equal(asked.length, 3)
   golden(t, asked[0], { [root]: '<root>' })
+})
+
+test('sandbox.show opens neither keys nor termaite’s own files, nor a folder around them, nor a link that commands could place', async (t) => {
+  const { parts, seat } = held({})
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
+  t.after(() => rmSync(base, { recursive: true, force: true }))
+  const [person, own, project, data] = ['person', 'person/.termaite', 'project', 'data'].map((name) =>
+    join(base, name),
+  ) as [string, string, string, string]
+  for (const folder of [own, join(person, '.ssh'), join(person, 'code'), project, data])
+    mkdirSync(folder, { recursive: true })
+  writeFileSync(join(data, 'server.pem'), '')
+  symlinkSync(person, join(base, 'around'))
+  symlinkSync(join(person, '.ssh'), join(data, 'keys'))
+  symlinkSync(join(person, 'code'), join(project, 'planted'))
+  symlinkSync(data, join(base, 'linked'))
+  const there = { ...parts, home: own, root: project, env: { HOME: person }, audited: false }
+  const show = [
+    ...['/', '~', '~/', '~/.ssh', '~/.termaite', '/proc', '/proc/self', '/dev', '/run', '/tmp', base],
+    ...['around', 'data/keys', 'data/server.pem', 'project/planted', 'missing'].map((name) => join(base, name)),
+    ...['~/code', data, join(base, 'linked')],
+  ]
+  const { shown } = await homeView({ ...seat.settings, sandbox: { ...seat.settings.sandbox, show } }, there)
+  assert.deepEqual(
+    shown.filter((path) => !isWithin(own, path)),
+    [join(person, 'code'), data, join(base, 'linked')],
+  )
+  golden(t, there.state.notes, { [base]: '<base>' })
+  await there.project.update((doc) => ({ ...doc, shown: [data, join(base, 'linked'), own] }))
+  const agreed = await homeView(seat.settings, there)
+  assert.deepEqual(
+    agreed.shown.filter((path) => !isWithin(own, path)),
+    [data],
+  )
 })

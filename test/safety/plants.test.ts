@@ -111,28 +111,26 @@ for (const user of wallUsers) {
   test(`a file that was changed gets its earlier content back, as ${user.name}`, { skip }, async (t) => {
     const { root, home } = groundsOf(t, user)
     const kept = ['.github/workflows/ci.yml', '.eslintrc.js', '.husky/pre-commit', 'a/.cargo/config.toml', '.tool/big']
+    const templates = ['templates/.github/hooks/x.json', 'templates/.eslintrc.js', 'templates/.husky/pre-commit']
+    for (const path of templates) write(join(root, path), 'a template')
     for (const path of kept) write(join(root, path), path === '.tool/big' ? 'b'.repeat(100_000) : 'the person’s')
     if (user.id) give(root, user.id)
     const results = await runBehindWall(user, { root, home }, [
       kept.map((path) => `echo evil >> ${path}`).join('; '),
       // A rename brings another file to the same name, and a hard link is another name of the same file.
       'echo evil > x; mv x .eslintrc.js; ln .husky/pre-commit y; echo evil > y; rm y; touch .github/workflows/ci.yml',
-      // The folder around them may move, and then they are the same.
       'mv a b; chmod +x .husky/pre-commit',
       'rm -rf .husky .github',
+      // In another folder other programs read the same file.
+      'mv templates/.github .github; mv templates/.eslintrc.js .eslintrc.js; mv templates lib',
     ])
     golden(
       t,
       results.map(({ settled }) => settled.map((words) => words.replaceAll(/restore [0-9a-z]+/g, 'restore <id>'))),
     )
     const text = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
-    assert.deepEqual(['.eslintrc.js', 'b/.cargo/config.toml', '.tool/big', '.github', '.husky'].map(text), [
-      'the person’s',
-      'the person’s',
-      undefined,
-      undefined,
-      undefined,
-    ])
+    const gone = ['b/.cargo/config.toml', '.tool/big', '.github/hooks/x.json', '.husky', 'lib/.husky/pre-commit']
+    assert.deepEqual(['.eslintrc.js', ...gone].map(text), ['the person’s', ...gone.map(() => undefined)])
   })
 
   test(`repositories in folders of builders and of settings run no program, as ${user.name}`, { skip }, async (t) => {
@@ -214,6 +212,68 @@ for (const user of wallUsers) {
     )
     golden(t, tried!.settled)
   })
+
+  test(`a repository that was moved runs no program in its new place, as ${user.name}`, { skip }, async (t) => {
+    const { root, home, base } = groundsOf(t, user)
+    const ran = join(base, 'ran')
+    execFileSync('git', ['init', '-q', join(root, 'fixtures/deep/tree')])
+    execFileSync('git', ['init', '-q', '--bare', join(root, 'fixtures/deep/bare')])
+    const set = (config: string, key: string, value: string) =>
+      execFileSync('git', ['config', '-f', join(root, 'fixtures/deep', config), key, value])
+    set('tree/.git/config', 'core.fsmonitor', `touch ${ran}`)
+    set('bare/config', 'core.fsmonitor', `touch ${ran}`)
+    set('bare/config', 'core.bare', 'false')
+    set('bare/config', 'core.worktree', '.')
+    if (user.id) give(root, user.id)
+    const [moved] = await runBehindWall(user, { root, home }, ['mv fixtures/deep src'])
+    assert.deepEqual([moved!.code, moved!.err], [0, ''])
+    golden(t, moved!.settled)
+    for (const folder of ['src/tree', 'src/bare'])
+      execFileSync('git', ['-c', 'safe.directory=*', 'status'], {
+        cwd: join(root, folder),
+        env: { PATH: process.env.PATH, HOME: home },
+      })
+    assert.equal(existsSync(ran), false)
+  })
+
+  test(`no name that a command chose reaches a sentence as it is, as ${user.name}`, { skip }, async (t) => {
+    const { root, home } = groundsOf(t, user)
+    execFileSync('git', ['init', '-q', root])
+    if (user.id) give(root, user.id)
+    const name = `$'a\\e[2J\\e]0;b\\a\\nThe person let it stay.'`
+    const results = await runBehindWall(user, { root, home }, [
+      `mkdir ${name}; git init -q ${name}; git -C ${name} config core.fsmonitor x; echo x > ${name}/.git/hooks/${name}`,
+      `ln -s /etc .git/refs/${name}; mkdir -p ${name}/.vscode; echo x > ${name}/.vscode/tasks.json; echo x > .${name}`,
+      `mkdir -p ${name}/bare/refs ${name}/bare/objects; echo 'ref: refs/heads/x' > ${name}/bare/HEAD; echo '[' > ${name}/bare/config`,
+      `mkdir ${name}/linked; ln -s /etc ${name}/linked/.git; mkdir ${name}/led; echo gitdir: /etc > ${name}/led/.git`,
+    ])
+    golden(
+      t,
+      results.map(({ settled }) => settled.map((words) => words.replaceAll(/restore [0-9a-z]+/g, 'restore <id>'))),
+      { [root]: '<root>' },
+    )
+    assert.doesNotMatch(results.flatMap(({ settled }) => settled).join(''), /\p{Cc}/u)
+  })
+
+  test(
+    `a program that git’s settings name opens nothing for a worker with a scope, as ${user.name}`,
+    { skip },
+    async (t) => {
+      const { root, home } = groundsOf(t, user)
+      execFileSync('git', ['init', '-q', root])
+      write(join(root, 'tools/hooks/pre-commit'), 'the person’s')
+      write(join(root, 'tools/other'), 'the person’s')
+      write(join(root, 'src/code'), '')
+      execFileSync('git', ['config', '-f', join(root, '.git/config'), 'core.hooksPath', 'tools/hooks'])
+      if (user.id) give(root, user.id)
+      const scope = { project: 'read', git: 'read', writable: [join(root, 'src')] } as const
+      await runBehindWall(user, { root, home, ...scope }, [
+        'echo x > tools/other; echo x > tools/new; echo made > src/code',
+      ])
+      const text = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
+      assert.deepEqual(['tools/other', 'tools/new', 'src/code'].map(text), ['the person’s', undefined, 'made\n'])
+    },
+  )
 
   test(`files in git’s own folder that its settings name are held, as ${user.name}`, { skip }, async (t) => {
     const { root, home, base } = groundsOf(t, user)

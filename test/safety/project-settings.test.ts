@@ -58,7 +58,7 @@ for (const user of wallUsers) {
       if (user.id) give(root, user.id)
       const results = await runBehindWall(user, { root, home }, [
         'mkdir -p a/b/.claude && echo evil > a/b/.claude/settings.json; echo evil > .mcp.json; echo good > a/b/code',
-        // The person's own settings may move with the folder around them, and still cannot be written.
+        // The person's own settings, which cannot be written, are new ones where the folder around them was moved to.
         'mv own moved; echo evil >> moved/.claude/settings.json; mkdir -p own/.Claude',
         'rm .claude; mkdir .claude; mkdir -p node_modules/x; mkdir node_modules/x/.gemini',
         'mv node_modules/x x',
@@ -71,13 +71,13 @@ for (const user of wallUsers) {
       golden(t, told, { [home]: '<home>' })
       assert.deepEqual(
         [
-          readFileSync(join(root, 'moved/.claude/settings.json'), 'utf8'),
+          existsSync(join(root, 'moved/.claude')),
           readFileSync(join(root, 'a/b/code'), 'utf8'),
           readlinkSync(join(root, '.claude')),
           existsSync(join(root, 'a/b/.claude')),
           readdirSync(place).flatMap((id) => readdirSync(join(place, id))).length - readdirSync(place).length,
         ],
-        ['the person’s', 'good\n', 'own/.claude', false, 5],
+        [false, 'good\n', 'own/.claude', false, 6],
       )
     },
   )

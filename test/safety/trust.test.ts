@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { definitionFolders } from '../../src/core/work/definition-folders.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
@@ -250,6 +250,18 @@ test('our own home in a folder is the person’s own, and needs no trust', () =>
     lay('project/.termaite/skills/x/SKILL.md', 'a')
     const book = new TrustBook(memoryStore(), { own: join(root, '.termaite') })
     assert.deepEqual(brief(await book.of(root)), ['trusted'])
+  }))
+
+test('a link of the project to our own home came with the project', () =>
+  inProject(async (root, lay) => {
+    for (const own of [join(root, '.termaite'), join(root, '..', 'own')]) {
+      const book = new TrustBook(memoryStore(), { own })
+      const planted = join(own, 'projects/x/home/servers.json')
+      lay(relative(dirname(root), planted), '{}')
+      symlinkSync(planted, join(root, '.mcp.json'))
+      assert.deepEqual(brief(await book.of(root)), ['unknown', '.mcp.json'])
+      rmSync(join(root, '.mcp.json'))
+    }
   }))
 
 test('a worktree in our home is not our home: its files are trusted where its project was, and as long as they are the same', () =>

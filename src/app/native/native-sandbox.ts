@@ -11,7 +11,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { existsSync } from 'node:fs'
 import { mkdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { onOneLine } from '../../base/ansi.ts'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
@@ -30,8 +30,9 @@ import { escaped, withoutBlanks } from '../../safety/rules/rule-matching.ts'
 import { pnpmStore, wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { slugOf } from '../project.ts'
+import { noteOnce } from './native-parts.ts'
 import { scratchRooms } from './native-scratch.ts'
-import { isWithin, realIfThere } from '../../base/real-path.ts'
+import { isWithin, realIfThere, realOrSame } from '../../base/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 type AgentShell = {
@@ -183,6 +184,7 @@ async function askForKeys(files: readonly string[], call: ToolCall, { project, r
         always: { id: 'shown', label: 'Yes, always in this project' },
         no: { id: 'hidden', label: 'No, keep them hidden' },
       }),
+      enter: 'hidden',
     },
     call.signal,
   )
@@ -308,11 +310,14 @@ export type HomeView = {
  */
 export async function homeView(settings: NativeSeat['settings'], parts: NativeParts): Promise<HomeView> {
   const { home, root, env, audited } = parts
-  const person = env.HOME ?? home
   const { plainGitSettings } = await import('../../safety/wall/git-settings.ts')
   const gitSettings = await plainGitSettings({ root, env, own: home }).catch(() => undefined)
   const { shown: agreed = [] } = await parts.project.read()
-  const show = [...(settings.sandbox.show ?? []).map((path) => path.replace(/^~(?=\/)/, person)), ...agreed]
+  const show = [
+    ...(settings.sandbox.show ?? []).flatMap((path) => namedPlace(path, parts)),
+    // A place that was replaced by a link since the person agreed leads elsewhere, and counts no more.
+    ...agreed.filter((path) => showable(path, parts) === path),
+  ]
   const folder = audited ? await projectHome(parts) : undefined
   const shown = gitSettings === undefined ? show : [...show, dirname(gitSettings)]
   const names = {
@@ -472,13 +477,33 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
   }
 }
 
-/** The real place that a person may let commands read: nothing of termaite, no key, and no folder around keys, the home or the project. */
+/** Places of the running system, which every command has of its own. */
+const ofSystem = ['/proc', '/dev', '/sys']
+
+/**
+ * The real place that a person may let commands read: nothing of termaite or of the running system, no key, and no folder around keys,
+ * the home or the project.
+ */
 function showable(path: string, { root, home, env }: NativeParts): string | undefined {
   const place = realIfThere(path)
   const person = env.HOME ?? home
-  if (place === undefined || isSecretName(place) || isSecretPlace(place, person) || isWithin(home, place))
-    return undefined
-  return [root, home, person, ...secretFolders(person)].some((inner) => isWithin(place, inner)) ? undefined : place
+  if (place === undefined || isSecretName(place) || isSecretPlace(place, realOrSame(person))) return undefined
+  if ([realOrSame(home), ...ofSystem].some((outer) => isWithin(outer, place))) return undefined
+  const around = [root, home, person, temporary, '/run', ...secretFolders(person)].map(realOrSame)
+  return around.some((inner) => isWithin(place, inner)) ? undefined : place
+}
+
+/** The place that the settings show by a path, if it is there; a path through a folder that commands write could lead anywhere. */
+function namedPlace(path: string, parts: NativeParts): string[] {
+  const { root, home, env, folders } = parts
+  const named = path.replace(/^~(?=\/|$)/, env.HOME ?? home)
+  if (realIfThere(named) === undefined || [root, ...folders.now].some((folder) => isWithin(folder, resolve(named))))
+    return []
+  const place = showable(named, parts)
+  if (place !== undefined) return [named]
+  const words = `The sandbox does not show ${path}, which sandbox.show in your settings names: keys, files of termaite and of the running system, and folders around your home or the project stay hidden. Name the folder that you need.`
+  noteOnce(parts, words)
+  return []
 }
 
 /** Asks about the files that a command left and from which programs could start by themselves; they are in the quarantine meanwhile. */
@@ -503,6 +528,7 @@ async function asksToKeep(
         once: { id: 'once', label: one ? 'Yes, keep the file' : 'Yes, keep the files' },
         no: { id: 'no', label: one ? 'No, leave it in the quarantine' : 'No, leave them in the quarantine' },
       }),
+      enter: 'no',
     },
     call.signal,
   )

@@ -7,7 +7,7 @@ import { join, relative, sep } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { readText } from '../../core/talk/store.ts'
 import { realClock } from '../../base/clock.ts'
-import { markOf, projectOf, steeringFiles } from './steering-files.ts'
+import { leadsOut, markOf, projectOf, steeringFiles } from './steering-files.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
@@ -22,6 +22,8 @@ export type FolderTrust = {
   files: string[]
   changes: readonly FileChange[]
   mark: string
+  /** Links among the files that lead out of the project: their content is not pinned. */
+  out: string[]
   /** Why the folder cannot be trusted at all: not all of its files could be read. */
   excess?: string
 }
@@ -155,7 +157,7 @@ async function foldersOf(root: string, cwd: string, own?: string): Promise<Folde
 /** The question for the person; `shown` describes the files, and `diffs` what changed in them. */
 export function trustQuestion(
   root: string,
-  { state, files }: Omit<FolderTrust, 'agreed'>,
+  { state, files }: Omit<FolderTrust, 'agreed' | 'out'>,
   shown: readonly string[] = files,
   diffs: readonly Shown[] = [],
 ): Question {
@@ -190,7 +192,7 @@ function programQuestion(root: string): Question {
   }
 }
 
-type Standing = Omit<FolderTrust, 'mark' | 'agreed'> & { all: readonly SteeringFile[] }
+type Standing = Omit<FolderTrust, 'mark' | 'agreed' | 'out'> & { all: readonly SteeringFile[] }
 
 function standing({ files: all, excess }: SteeringFiles, before: readonly TrustedFile[] | undefined): Standing {
   const paths = all.map(({ path }) => path)
@@ -204,7 +206,7 @@ function standing({ files: all, excess }: SteeringFiles, before: readonly Truste
 
 /** If one folder is not trusted, none of them is used, and the person is asked about that one's files. */
 function joinFolders(folders: readonly Standing[], agreed: boolean): FolderTrust {
-  const mark = markOf(folders.flatMap(({ all }) => all))
+  const all = folders.flatMap((folder) => folder.all)
   const open = folders.filter(({ state }) => state !== 'trusted')
   const state = open.find((one) => one.state === 'changed')?.state ?? open[0]?.state ?? 'trusted'
   const shown = open.length > 0 ? open : folders
@@ -214,7 +216,8 @@ function joinFolders(folders: readonly Standing[], agreed: boolean): FolderTrust
     state,
     files: shown.flatMap(({ files }) => files),
     changes: shown.flatMap(({ changes }) => changes),
-    mark,
+    mark: markOf(all),
+    out: all.filter(leadsOut).map(({ path }) => path),
     excess,
   })
 }

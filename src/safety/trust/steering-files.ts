@@ -70,6 +70,11 @@ export async function steeringFiles(
   return defined({ files: search.found.sort((a, b) => (a.path < b.path ? -1 : 1)), excess: search.excess })
 }
 
+const outward = 'out '
+
+/** Whether a file is a link that leads out of the project or nowhere: its target is pinned, and no content is. */
+export const leadsOut = ({ hash }: SteeringFile) => hash.startsWith(outward)
+
 /** One hash over all files, so that a person trusts exactly what they saw. */
 export function markOf(files: readonly SteeringFile[]): string {
   return sha256().update(JSON.stringify(files)).digest('hex')
@@ -99,10 +104,12 @@ class SteeringSearch {
     const there = await lstat(full).catch(() => undefined)
     if (!there || (alone && (there.isDirectory() || this.has(path)))) return
     const real = await realpath(full).catch(() => undefined)
-    // Nobody opens a file outside the project, so only the target of the link counts.
+    // Termaite's own home may lie in the project. A link that leads there came with the project, and commands write to parts of it.
+    const isOwn = this.#own !== undefined && isWithin(this.#own, full) && !isWithin(worktreesIn(this.#own), full)
+    if (real === full && isOwn) return
+    // Termaite opens no file outside the project, so only the target of the link counts.
     if (real === undefined || !isWithin(this.#root, real))
-      return this.#add(path, `out ${await readlink(full).catch(() => '')}`)
-    if (this.#own !== undefined && isWithin(this.#own, real) && !isWithin(worktreesIn(this.#own), real)) return
+      return this.#add(path, `${outward}${await readlink(full).catch(() => '')}`)
     if (there.isSymbolicLink()) return this.#take(path, real, await stat(real))
     await this.#take(path, real, there)
   }

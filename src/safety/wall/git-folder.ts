@@ -12,8 +12,15 @@ import { nestedRepositories } from './nested-repositories.ts'
 /** A path that is mounted on itself, so that it can be neither moved nor replaced. */
 type GitMount = { path: string; write: boolean }
 
-/** How a wall holds the git folders of a project. `settle` removes what a command may not leave there, and names it. */
-type GitFolder = { mounts: readonly GitMount[]; settle(now?: SearchResult): Promise<string[]> }
+/**
+ * How a wall holds the git folders of a project. `pins` are folders around held programs, none of which may be renamed. `settle`
+ * removes what a command may not leave there, and names it.
+ */
+type GitFolder = {
+  mounts: readonly GitMount[]
+  pins: readonly string[]
+  settle(now?: SearchResult): Promise<string[]>
+}
 
 /**
  * The limits of a wall that decide about git. `env` is for git, which is asked what its settings are; `found` is a search of a
@@ -29,7 +36,7 @@ type GitLimits = { root: string; git: 'read' | 'write'; env: GitEnv; found?: Sea
 export async function gitFolder({ root, git, env, found, since }: GitLimits): Promise<GitFolder> {
   const folders = foldersAt(root)
   const guards = folders.map((folder) => guard(folder, git === 'write'))
-  if (!found) return { mounts: guards.flatMap(({ mounts }) => mounts), settle: () => settled(guards) }
+  if (!found) return { mounts: guards.flatMap(({ mounts }) => mounts), pins: [], settle: () => settled(guards) }
   const nested = nestedRepositories(root, found, { env, since })
   const inside = nested.known().map((folder) => guard(folder, git === 'write'))
   const link = join(root, '.git')
@@ -48,20 +55,20 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
   /** The innermost of the git folders around a file that git's settings name; undefined for one among the project's own files. */
   const around = (path: string) =>
     places.filter((place) => isWithin(place, path)).sort((a, b) => b.length - a.length)[0]
-  const programMounts = (path: string): GitMount[] => {
+  const isHeld = (path: string) => {
     const place = around(path)
-    if (place === undefined) return [...above(root, path), { path, write: false }]
-    const isHeld = [...heldFolders, ...heldFiles].some((name) => isWithin(join(place, name), path))
-    return isHeld ? [] : [...(git === 'write' ? above(place, path) : []), { path, write: false }]
+    return place !== undefined && [...heldFolders, ...heldFiles].some((name) => isWithin(join(place, name), path))
   }
+  const kept = programs.kept.filter((path) => !isHeld(path))
   const mounts = [
     ...(leads !== undefined || !isThere(link) ? [] : [{ path: link, write: false }]),
     ...nested.pointers().map((path) => ({ path, write: false })),
     ...all.flatMap((one) => one.mounts),
-    ...programs.kept.flatMap(programMounts),
+    ...kept.map((path) => ({ path, write: false })),
   ]
   return {
     mounts,
+    pins: kept.flatMap((path) => foldersAround(path, around(path) ?? root)),
     async settle(now) {
       const told = await settled(all)
       if (leads !== undefined && linkTo(link) !== leads) {
@@ -144,8 +151,8 @@ function prepare(folder: string): void {
   }
 }
 
-/** The folders around a path in the project, so that none of them can be renamed. */
-function above(root: string, path: string): GitMount[] {
+/** The folders around a path, up to a folder around them all. */
+export function foldersAround(path: string, root: string): string[] {
   const folder = dirname(path)
-  return folder === root || !isWithin(root, folder) ? [] : [...above(root, folder), { path: folder, write: true }]
+  return folder === root || !isWithin(root, folder) ? [] : [...foldersAround(folder, root), folder]
 }

@@ -177,11 +177,15 @@ export function searchOf(root: string, home: string): ProjectSearch {
 
 const isGitName = ({ name }: Pick<Dirent, 'name'>) => name.toLowerCase() === '.git'
 
-/** A new file may get the number of one that is gone, so the kind and the target of a link count as well. */
+/**
+ * A new file may get the number of one that is gone, so the kind and the target of a link count as well. A folder that was moved is
+ * another repository: somebody who works in that place would use it.
+ */
 function repositoryAt(path: string): FoundRepository {
   const there = lstatSync(path, { throwIfNoEntry: false })
   const kind = there?.isDirectory() ? 'folder' : there?.isSymbolicLink() ? 'link' : 'pointer'
-  return { path, kind, id: `${kind} ${there?.dev}:${there?.ino} ${kind === 'link' ? linkTarget(path) : ''}` }
+  const more = { folder: path, link: linkTarget(path), pointer: '' }[kind]
+  return { path, kind, id: `${kind} ${there?.dev}:${there?.ino} ${more}` }
 }
 
 function linkTarget(path: string): string {

@@ -126,7 +126,10 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
     return { told, asks, ...(taken && { taken }) }
   }
 
-  /** Whether a setting is new, or another one than before the command. */
+  /**
+   * Whether a setting is new, or another one than before the command. A setting that was moved is new: in another folder other
+   * programs read it.
+   */
   function isPlanted(setting: FoundSetting): boolean {
     const { path } = setting
     const now = identify(setting)
@@ -139,27 +142,8 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
     }
     // In a project that was too large to be looked through, settings that are found late may be older than the command.
     const isOlder = !was && !whole && (lookAt(placeOf(setting))?.ctimeMs ?? 0) < since - clockErrorMs
-    if (isOlder || (!was && isMoved(setting, now))) {
-      remember(setting)
-      return false
-    }
-    return true
-  }
-
-  /** Whether a folder around a setting was renamed: then it is the person's own in another place. */
-  function isMoved({ path, kind, bytes }: FoundSetting, now: Found): boolean {
-    if (now.link !== undefined || bytes) return false
-    const name = nameFrom(path)
-    return [...found].some(
-      ([other, was]) => was.kind === kind && isSame(was, now) && nameFrom(other) === name && !lookAt(other),
-    )
-  }
-
-  /** The end of a path from the first name on that makes it a setting. */
-  function nameFrom(path: string): string {
-    const parts = relative(root, path).split(sep)
-    const at = parts.findIndex((_, index) => fileKind(parts.slice(0, index + 1)).kind !== 'free')
-    return parts.slice(Math.max(at, 0)).join(sep)
+    if (isOlder) remember(setting)
+    return !isOlder
   }
 
   function remember(setting: Named): void {

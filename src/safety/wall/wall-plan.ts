@@ -3,10 +3,10 @@ import type { Mount } from './mounts.ts'
 import type { SettledSettings } from './project-settings.ts'
 import type { Quarantined } from './quarantine.ts'
 import { realpath } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { onOneLine } from '../../base/ansi.ts'
 import { isWithin } from '../../base/real-path.ts'
-import { gitFolder } from './git-folder.ts'
+import { foldersAround, gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
 import { isSeenIn, isWrittenIn, layered } from './mounts.ts'
 import { searchOf } from './project-search.ts'
@@ -76,7 +76,9 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
     ...writable.map((path): Mount => ({ path, as: 'write' })),
     ...held.flatMap(({ git }) => git.mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
   ]
-  const pinned = bare ? roots.flatMap((root) => foldersAround(limits.hidden ?? [], root)) : []
+  // A mount on a folder keeps a command from renaming it: in another place a hidden file in it would be seen by the next command.
+  const hiding = roots.flatMap((root) => (limits.hidden ?? []).flatMap((path) => foldersAround(path, root)))
+  const pinned = bare ? [...hiding, ...held.flatMap(({ git }) => git.pins)] : []
   const pins = [...new Set(pinned)].filter((path) => isWrittenIn(mounts, path))
   const seen = layered([...pins.map((path): Mount => ({ path, as: 'write' })), ...mounts], { bare })
   const plan = {
@@ -100,20 +102,9 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
       told.push(...(await git.settle(now)))
       if (settings) told.push(...(await settledWords(own, settings.settle(now!), keep)))
     }
-    return told
+    // A command chooses the names of what it leaves.
+    return told.map(onOneLine)
   }
-}
-
-/**
- * The folders of a project around its hidden files. A mount on each of them keeps a command from renaming it: in another place the
- * file would be seen by the next command.
- */
-function foldersAround(files: readonly string[], root: string): string[] {
-  const around = (path: string): string[] => {
-    const folder = dirname(path)
-    return folder === root || !isWithin(root, folder) ? [] : [...around(folder), folder]
-  }
-  return files.flatMap(around)
 }
 
 /** Asks about what a command left, where somebody can be asked, and says what became of it. */
