@@ -188,10 +188,10 @@ async function askInTerminal(
 ): Promise<ScreenResult> {
   const { watcher, facts } = program
   const { clock, signal, spec } = waiting
-  const { text, mark } = prompt
+  const { text } = prompt
   const reader = facts.journal && new JournalReader(facts.journal, { home: parts.home, env: parts.env, cwd: turn.cwd })
   const journal = async () => {
-    const said = await reader?.look(mark, program.key)
+    const said = await reader?.look(prompt, program.key)
     program.learnKey(said?.key)
     await thread()
     return said
