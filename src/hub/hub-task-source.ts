@@ -27,6 +27,7 @@ import { wholeName } from '../core/work/workspace.ts'
 import { attachmentsText } from '../core/work/attachment.ts'
 import { HubAway, HubRefused } from './remote-hub.ts'
 import { isHeld, isPausedAt, taskIdOf } from './task-rules.ts'
+import { taskTitle } from '../core/work/task.ts'
 import { UnfitTask } from '../core/work/task-source.ts'
 import { WorkDelivery } from './work-delivery.ts'
 
@@ -79,6 +80,8 @@ export class HubTaskSource implements TaskSource {
   #attached: readonly Attachment[] = []
   /** The workspace of that task. */
   #wanted: WantedWorkspace
+  /** The title of that task, by its ticket. */
+  #titled: { ticket: string; title: string } | undefined
 
   constructor(parts: HubTaskSourceParts) {
     this.#parts = parts
@@ -102,6 +105,7 @@ export class HubTaskSource implements TaskSource {
     if (given?.type === 'task') this.#wanted = { workspace: given.task.workspace, origin: given.task.origin }
     const order = orderOf(given)
     if (order.type !== 'task') return order
+    if (given?.type === 'task') this.#titled = { ticket: order.ticket, title: taskTitle(given.task) }
     const folder = workspace.folder?.(taskIdOf(order.ticket), this.#wanted)
     const named = this.#attached.map(({ name, media }) => ({ path: files!.path(taskIdOf(order.ticket), name), media }))
     const words = [
@@ -169,7 +173,7 @@ export class HubTaskSource implements TaskSource {
 
   async respond(ticket: string, report: TaskReport, signal: AbortSignal): Promise<TicketState | BlockedReport> {
     const { hub, as, vouch } = this.#parts
-    const work = await this.#delivery.collect(ticket, report.message, signal)
+    const work = await this.#delivery.collect(ticket, await this.#title(ticket, signal), signal)
     if (work && 'why' in work) return this.#respondWithout(ticket, report, work, signal)
     const status = report.status === 'COMPLETED' && work ? 'IN_REVIEW' : report.status
     const ran = work && status !== 'FAILED' ? await this.#runChecks(ticket, work.changes, signal) : []
@@ -194,8 +198,15 @@ export class HubTaskSource implements TaskSource {
   async abandoned(ticket: string, why: string, signal: AbortSignal): Promise<void> {
     if (await this.#isPaused(ticket, signal)) return
     const message = `The work was stopped before it was done: ${why}.`
-    const work = await this.#delivery.collect(ticket, message, signal)
+    const work = await this.#delivery.collect(ticket, await this.#title(ticket, signal), signal)
     if (work && 'changes' in work) await this.#delivery.keepLate(ticket, work, message, signal)
+  }
+
+  /** The title of a task. One that an earlier process was given is looked up. */
+  async #title(ticket: string, signal: AbortSignal): Promise<string> {
+    if (this.#titled?.ticket === ticket) return this.#titled.title
+    const task = await this.#reach(signal, () => this.#parts.hub.task(taskIdOf(ticket))).catch(() => undefined)
+    return task ? taskTitle(task) : `task ${taskIdOf(ticket)}`
   }
 
   /** Reports a task whose work is on no branch. It does not count as done: a person is asked to put the folder in order. */

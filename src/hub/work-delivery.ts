@@ -39,15 +39,15 @@ export class WorkDelivery {
     this.#parts = parts
   }
 
-  /** Commits the work of a task on its branch and makes it ready to be sent; undefined where nothing was changed or changes cannot be told. */
+  /** Commits the work of a task on its branch, under the task's title, and makes it ready to be sent; undefined where nothing was changed or changes cannot be told. */
   async collect(
     ticket: string,
-    message: string,
+    title: string,
     signal: AbortSignal,
   ): Promise<CollectedWork | UncollectedWork | undefined> {
     const { files, carrier, tell } = this.#parts
     await files?.clear(taskIdOf(ticket)).catch(() => {})
-    const changes = await this.#committed(ticket, message, signal)
+    const changes = await this.#committed(ticket, title, signal)
     if (changes && 'why' in changes) {
       tell(`task ${ticket}: ${changes.why}`)
       return changes
@@ -60,13 +60,13 @@ export class WorkDelivery {
 
   async #committed(
     ticket: string,
-    message: string,
+    title: string,
     signal: AbortSignal,
   ): Promise<TaskChanges | UncollectedWork | undefined> {
     const { workspace, clock } = this.#parts
     for (let tries = 0; ; tries++)
       try {
-        return await workspace.end(taskIdOf(ticket), message)
+        return await workspace.end(taskIdOf(ticket), title)
       } catch (error) {
         const pause = retryMs[tries]
         if (pause !== undefined && !signal.aborted) {

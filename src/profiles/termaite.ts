@@ -6,7 +6,7 @@ import type { Loose } from './shared/jsonl.ts'
 import type { Menu } from './shared/screen-parts.ts'
 import { defined } from '../base/defined.ts'
 import { join } from 'node:path'
-import { sincePrompt, sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
+import { sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
 import { consentKeys } from '../core/talk/consent.ts'
 import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
 import { commandLine, option, options } from './shared/command-words.ts'
@@ -112,9 +112,8 @@ function composer({ rows }: Screen): string | undefined {
 const journal: Journal = {
   folder: ({ home, env }) => join(env.TERMAITE_HOME || join(home, '.termaite'), 'projects'),
   file: /^[^/]+\/history\.jsonl$/,
-  read(lines, mark) {
-    const since = sincePrompt(lines, mark, ({ type }) => type === 'prompt')
-    if (!since) return undefined
+  prompt: ({ type, text }) => (type === 'prompt' ? textOf(text) : undefined),
+  turn(since) {
     const turn = since.filter((entry) => entry.turn === since[0]!.turn)
     const outcome = loose(turn.find(({ type }) => type === 'end')?.outcome)
     const usage = sumOf(

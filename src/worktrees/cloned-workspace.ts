@@ -62,11 +62,11 @@ export function clonedWorkspace({ env, folder, cloned }: ClonedWorkspaceParts): 
       // A repository that nobody here has looked at gets no filter of this machine.
       await checkOut(git, path, { filters: false })
     },
-    async end(task, message) {
+    async end(task, title) {
       const branch = branchOf(task)
       if (current === undefined || (await git(current, 'rev-parse', '--abbrev-ref', 'HEAD')) !== branch)
         return undefined
-      await commitAll(git, current, message)
+      await commitAll(git, current, title)
       return changesOf(git, current, await git(current, 'rev-parse', baseOf(task)), branch)
     },
     async clear() {

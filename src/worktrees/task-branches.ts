@@ -69,11 +69,11 @@ export function worktreeWorkspace(
       await checkedOut(branchOf(task))
       return isRemade ? 'remade' : undefined
     },
-    async end(task, message) {
+    async end(task, title) {
       if (!isThere()) throw gone()
       const branch = branchOf(task)
       if (!(await takenUp(branch))) return undefined
-      await commit(message)
+      await commit(title)
       const from = await git(root, 'merge-base', 'HEAD', branch)
       const changes = await changesOf(git, path, from, branch)
       // The branch is left, so that a person can check it out for a review.
@@ -102,11 +102,11 @@ export function worktreeWorkspace(
   }
 }
 
-/** Commits everything in a worktree, under the first line of a message. */
-export async function commitAll(git: Git, path: string, message: string): Promise<void> {
+/** Commits everything in a worktree, under a title. */
+export async function commitAll(git: Git, path: string, title: string): Promise<void> {
   await addAll(git, path)
   if ((await git(path, 'diff', '--cached', '--name-only')) === '') return
-  await git(path, ...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subjectOf(message))
+  await git(path, ...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subjectOf(title))
 }
 
 /** The changes of a branch since the commit that it began at. */
@@ -166,7 +166,7 @@ async function addAll(git: Git, cwd: string): Promise<void> {
   await checkedGit(git, cwd, ['add', '-A', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })
 }
 
-function subjectOf(message: string): string {
-  const [first = ''] = message.trim().split('\n')
+function subjectOf(title: string): string {
+  const [first = ''] = title.trim().split('\n')
   return (first.length > 72 ? `${first.slice(0, 71)}…` : first) || 'a task of the hub'
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Entry } from '../../src/core/talk/entry.ts'
-import type { Journal } from '../../src/core/work/profile.ts'
+import type { Journal, Journalled } from '../../src/core/work/profile.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Tty } from '../../src/terminals/scripted-terminals.ts'
 import type { Over } from './screen-rig.ts'
@@ -38,11 +38,9 @@ const composing = (answer: (prompt: string) => string) => async (tty: Tty) => {
 const journal: Journal = {
   folder: ({ home }) => join(home, 'journals'),
   file: /\.jsonl$/,
-  read(lines, mark) {
-    const entries = lines.map((line) => JSON.parse(line) as Record<string, string>)
-    const asked = entries.findLastIndex(({ prompt }) => prompt?.includes(mark))
-    if (asked < 0) return undefined
-    const end = entries.slice(asked).find(({ answer, fault }) => answer ?? fault)
+  prompt: ({ prompt }) => prompt as string | undefined,
+  turn(lines) {
+    const end = (lines as Record<string, string>[]).find(({ answer, fault }) => answer ?? fault)
     return {
       key: 'thread-7',
       ...(end?.answer === undefined ? {} : { answer: end.answer, over: true }),
@@ -58,7 +56,8 @@ function journalled(clock: Clock, said: (turn: number) => object, over: Over = {
   const made = played(
     clock,
     composing((prompt) => {
-      appendFileSync(path, `${JSON.stringify({ prompt })}\n${JSON.stringify(said(++turns))}\n`)
+      // The last line is still being written.
+      appendFileSync(path, `${JSON.stringify({ prompt })}\n${JSON.stringify(said(++turns))}\n{"prompt":"hel\n`)
       return 'cut off on the scr…'
     }),
     { ...over, facts: { journal, ...over.facts } },
@@ -88,27 +87,28 @@ test('the journal of a CLI has the whole answer, its cost and its thread; an old
   await stage.close()
 })
 
-test('a journal that says that its turn is not over is waited for, however idle the screen is', async () => {
-  const clock = new HandClock()
-  const lagging: Journal = { ...journal, read: (lines, mark) => open(journal.read(lines, mark)) }
-  const open = (said: ReturnType<Journal['read']>) => said && { ...said, over: said.answer !== undefined }
-  const { agent, stage } = journalled(
-    clock,
-    () => {
-      const answer = () => appendFileSync(join(stage.cwd, 'journals', 'session.jsonl'), '{"answer":"whole"}\n')
-      void clock.sleep(5_000, new AbortController().signal).then(answer)
-      return { call: 'a tool' }
-    },
-    { facts: { journal: lagging } },
-  )
-  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
-  assert.deepEqual(
-    events.filter(({ type }) => type === 'reply'),
-    [{ type: 'reply', text: 'whole' }],
-  )
-  await agent.close()
-  await stage.close()
-})
+for (const unanswered of [false, undefined])
+  test(`a journal with a prompt and no answer (over: ${unanswered}) is waited for, however idle the screen is`, async () => {
+    const clock = new HandClock()
+    const lagging: Journal = { ...journal, turn: (lines, before) => open(journal.turn(lines, before)) }
+    const open = (said: Journalled) => ({ ...said, over: said.answer !== undefined || unanswered })
+    const { agent, stage } = journalled(
+      clock,
+      () => {
+        const answer = () => appendFileSync(join(stage.cwd, 'journals', 'session.jsonl'), '{"answer":"whole"}\n')
+        void clock.sleep(5_000, new AbortController().signal).then(answer)
+        return { call: 'a tool' }
+      },
+      { facts: { journal: lagging } },
+    )
+    const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+    assert.deepEqual(
+      events.filter(({ type }) => type === 'reply'),
+      [{ type: 'reply', text: 'whole' }],
+    )
+    await agent.close()
+    await stage.close()
+  })
 
 test('a CLI that wrote about an earlier turn is given time to write about the next one, however late it is', async () => {
   const clock = new HandClock()

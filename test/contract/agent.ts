@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Turn } from '../../src/core/work/agent.ts'
 import { realClock } from '../../src/base/clock.ts'
+import { scrapedWords } from '../../src/core/talk/outcome.ts'
 import { isFact } from '../../src/core/talk/entry.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
@@ -50,6 +51,7 @@ const ends = (events: Event[]) => events.filter((event) => event.type === 'end')
 const common = (events: Event[]) =>
   events
     .filter((event) => event.type !== 'state' && event.type !== 'thread')
+    .filter((event) => event.type !== 'note' || event.text !== scrapedWords('faker'))
     .map((event): Event => {
       if (event.type !== 'end' || !event.outcome.ok) return event
       const { seen: _seen, ...outcome } = event.outcome

@@ -65,19 +65,22 @@ function seat(workspace = plainWorkspace, { checks, vouches = true }: { checks?:
     spent: (id: string, all: Spent) => said(() => hub.reports.spent(id, all)),
   } as unknown as HubClient
   const vouch = (id: string, sent: SentCheck[]) => said(() => hub.work.checked(id, sent))
-  const duty = new HubTaskSource({
-    hub: client,
-    as,
-    clock,
-    workspace,
-    machine: 'here',
-    checks,
-    vouch: vouches ? vouch : undefined,
-    tell: (text) => words.push(text),
-  })
+  /** The source of another process of the same agent. */
+  const again = () =>
+    new HubTaskSource({
+      hub: client,
+      as,
+      clock,
+      workspace,
+      machine: 'here',
+      checks,
+      vouch: vouches ? vouch : undefined,
+      tell: (text) => words.push(text),
+    })
+  const duty = again()
   const add = (prompt: string, cap = {}) =>
     hub.add({ prompt, workspace: '/w', by: 'user', capabilities: [], needs: [], cap })
-  return { hub, clock, duty, words, line, add }
+  return { hub, clock, duty, again, words, line, add }
 }
 
 test('a task is taken, told of and answered; the hub learns who we are when it does not know', async () => {
@@ -247,6 +250,27 @@ test('a task that ends with a diff is there to be reviewed', async (t) => {
   const chunks: Uint8Array[] = []
   for await (const chunk of hub.texts.read({ id: text, bytes })) chunks.push(chunk)
   assert.match(Buffer.concat(chunks).toString(), /^\+x$/m)
+})
+
+test('work is committed under the title of its task, whatever the agent answered and whichever process was given the task', async (t) => {
+  const { git, worktree, workspace } = await repository(t)
+  const scraped = { status: 'COMPLETED' as const, message: '✻ Cogitated for 0s · done 1:31 AM' }
+  const subjectOf = (id: string) => git('log', '-1', '--format=%s', `termaite/task-${id.slice(-8)}`)
+  const at = seat(workspace)
+  const subjects: string[] = []
+  for (const [prompt, by] of [
+    ['Round half up\n\nAs the till does.', at.duty],
+    ['Fix what was found: <result task="ask" agent="claude">\n✻ Cogitated\n</result>', at.duty],
+    ['Sell pears', at.again()],
+  ] as const) {
+    const { id } = await at.add(prompt)
+    await at.duty.next(never)
+    await at.duty.ack(`${id}.1`, never)
+    writeFileSync(join(worktree.path, id), 'x\n')
+    await by.respond(`${id}.1`, scraped, never)
+    subjects.push(subjectOf(id))
+  }
+  assert.deepEqual(subjects, ['Round half up', 'Fix what was found', 'Sell pears'])
 })
 
 /** A task that is at work in a worktree, in which its agent has made a file. */

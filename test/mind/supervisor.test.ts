@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { SupervisionEvent } from '../../src/mind/supervise/supervision.ts'
+import type { Agent } from '../../src/core/work/agent.ts'
 import type { SupervisorRig } from './supervisor-rig.ts'
 import type { Fault } from './fake-cli.ts'
 import { supervisorRig, workflow } from './supervisor-rig.ts'
@@ -38,6 +39,23 @@ async function left(at: SupervisorRig): Promise<void> {
   assert.deepEqual(await at.over, { type: 'left' })
   assert.equal(at.machine.living, 0)
 }
+
+test('an answer that was scraped from the screen says so in its report', async (t) => {
+  const scraped: Agent = {
+    name: 'faker',
+    traits: { window: 1_000, memory: 'own', talks: false, steers: false },
+    async *turn() {
+      yield { type: 'end', outcome: { ok: true, text: '✻ Cogitated for 0s', seen: { fenced: false, by: 'pattern' } } }
+    },
+    close: async () => {},
+  }
+  const at = await ready({ open: () => ({ agent: scraped, how: 'began' }) })
+  at.tasks.task('task-1')
+  await at.clock.turn(minuteMs)
+  golden(t, at.tasks.reports)
+  at.stop.abort()
+  await at.clock.turn(minuteMs)
+})
 
 test('the workflow first, then each task: acknowledged, typed, answered, and the next one', async (t) => {
   const at = await ready({ reporting: (ticket) => `Report ${ticket} by send_response.` })

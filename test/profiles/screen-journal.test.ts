@@ -1,9 +1,12 @@
-import type { Journalled } from '../../src/core/work/profile.ts'
+import type { Journalled, JournalLine } from '../../src/core/work/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { turnIn } from '../../src/agents/screen/journal-reader.ts'
+import { cleanText } from '../../src/base/ansi.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
+import fc from '../cases.ts'
 import { longAnswer } from '../real/scenes.ts'
 
 const uuid = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
@@ -80,28 +83,100 @@ const expected: Record<string, { key?: string; turns: Record<(typeof order)[numb
 }
 
 /** A journal as it stood before the prompt after that scene was given. */
-function linesThrough(cli: string, scene: string): string[] {
+function linesThrough(cli: string, scene: string): JournalLine[] {
   const path = join(import.meta.dirname, '..', 'fixtures', 'journals', `${cli}.jsonl`)
   const lines = readFileSync(path, 'utf8').split('\n')
   const next = order[order.indexOf(scene as never) + 1]
   const at = next === undefined ? -1 : lines.findIndex((line) => line.includes(`scene:${next} now`))
-  return (at < 0 ? lines : lines.slice(0, at)).filter((line) => line !== '')
+  return (at < 0 ? lines : lines.slice(0, at)).filter((line) => line !== '').map((line) => JSON.parse(line))
 }
+
+const promptOf = (scene: string) => ({ text: `please scene:${scene} now` })
+
+/** The same lines with other words in place of those of a prompt. */
+function reworded(lines: readonly JournalLine[], from: string, to: string): JournalLine[] {
+  const other = (value: unknown): unknown => {
+    if (value === from) return to
+    if (Array.isArray(value)) return value.map(other)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, other(part)]))
+  }
+  return lines.map((line) => JSON.parse(JSON.stringify(other(line))))
+}
+
+/** Prompts of one line and of many, up to 100 kB, with everything in them that JSON escapes, terminals change and screens widen. */
+const part = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom(
+    '"',
+    '\\',
+    '\\"',
+    '\t',
+    '\n',
+    '\r\n',
+    '{{x.result}}',
+    '日本語',
+    '👩‍👩‍👧',
+    'e\u0301',
+    '\u00a0',
+    '<b>',
+    '\ufeff',
+  ),
+  fc.constantFrom('\u0000', '\u0007', '\u001b[31m', '\u001b[201~', '\u2028', '\ud800', '\u200b'),
+)
+const prompts = fc
+  .tuple(fc.array(part, { minLength: 1, maxLength: 12 }), fc.constantFrom(1, 1, 1, 2_000))
+  .map(([parts, times]) => parts.join(' ').repeat(times).slice(0, 100_000))
+  .filter((text) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(cleanText(text)))
+
+/** How the CLIs store the words that they were given. */
+const stores: ((pasted: string) => string)[] = [
+  (pasted) => pasted,
+  (pasted) => pasted.trim(),
+  (pasted) => pasted.replaceAll('\t', '    ').replaceAll('\n', '\r\n'),
+  (pasted) => pasted.normalize('NFC'),
+  (pasted) => pasted.normalize('NFD'),
+  (pasted) => pasted.replaceAll(/[\u200b-\u200d\ufeff]/g, ''),
+  (pasted) => `${pasted}\n\nContent of a file that it mentions`,
+]
 
 for (const [cli, { key, turns }] of Object.entries(expected)) {
   const journal = profileNamed(cli)!.screen!.journal!
+  const whole = (scene: (typeof order)[number]) => ({ ...(key === undefined ? {} : { key }), ...turns[scene] })
   test(`${cli}'s journal tells the outcome of each turn`, () => {
     assert.deepEqual(
-      order.map((scene) => [scene, journal.read(linesThrough(cli, scene), `scene:${scene} now`)]),
-      order.map((scene) => [scene, { ...(key === undefined ? {} : { key }), ...turns[scene] }]),
+      order.map((scene) => [scene, turnIn(journal, linesThrough(cli, scene), promptOf(scene))]),
+      order.map((scene) => [scene, whole(scene)]),
     )
   })
 
-  test(`${cli}'s journal says nothing of a turn before it has begun, and stands a line that is half written`, () => {
-    const before = linesThrough(cli, 'hang')
-    assert.equal(journal.read(before, 'scene:shell now'), undefined)
-    const half = [...linesThrough(cli, 'shell'), '{"type":"assist']
-    assert.equal(journal.read(half, 'scene:shell now')?.answer, 'All is done for shell.')
+  test(`${cli}'s journal says nothing of a turn before it has begun`, () => {
+    assert.equal(turnIn(journal, linesThrough(cli, 'hang'), promptOf('shell')), undefined)
+  })
+
+  test(`${cli}'s journal tells the outcome of a turn whatever its prompt holds`, () => {
+    const lines = linesThrough(cli, 'shell')
+    fc.assert(
+      fc.property(prompts, fc.constantFrom(...stores), (prompt, store) => {
+        const stored = reworded(lines, promptOf('shell').text, store(cleanText(prompt).toWellFormed()))
+        assert.deepEqual(turnIn(journal, stored, { text: prompt }), whole('shell'))
+      }),
+    )
+  })
+
+  test(`${cli}'s journal tells the outcome of the only prompt since the paste, whatever became of its words`, () => {
+    const lines = linesThrough(cli, 'shell')
+    const at = lines.findIndex((line) => journal.prompt(line) === promptOf('shell').text)
+    const since = reworded(lines.slice(at), promptOf('shell').text, '[Pasted text #1]')
+    const asked = { text: 'words that are nowhere' }
+    const { key: _, ...rest } = turnIn(journal, since, asked, true)!
+    assert.deepEqual(rest, turns.shell)
+    assert.deepEqual(
+      [turnIn(journal, since, asked), turnIn(journal, lines, asked, true)],
+      [undefined, undefined],
+      'it is not taken in another session, nor among several prompts',
+    )
   })
 }
 

@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { read } from '../../src/core/screen/reading.ts'
 import { termaite } from '../../src/profiles/termaite.ts'
+import { turnIn } from '../../src/agents/screen/journal-reader.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -84,7 +85,12 @@ test('our own log tells the outcome of a turn, whatever else it holds', () => {
     entry('a', { type: 'reply', text: 'Done.', step: 2 }),
     entry('a', { type: 'end', outcome: { ok: true, text: '' } }),
   ]
-  const { read } = facts!.journal!
+  const read = (written: readonly string[], text: string) =>
+    turnIn(
+      facts!.journal!,
+      written.map((line) => JSON.parse(line)),
+      { text },
+    )
   const usage = { input: 11, output: 3, cached: 4, cost: 0.25 }
   const begun = lines.slice(0, -1)
   assert.deepEqual(

@@ -30,6 +30,17 @@ const ways: Record<string, { first: string[]; yes: string[]; asks: string }> = {
   },
 }
 
+/** Prompts with everything that JSON escapes, a terminal changes, a screen widens, or a CLI folds. */
+const oddPrompts: Record<string, string> = {
+  quote: 'please say "scene:quote" now',
+  slash: String.raw`please C:\scene:slash\ now: "\\" and \n and "{{x.result}}"`,
+  tab: 'please\tscene:tab\tnow\n\tindented\n',
+  wide: 'bitte scene:wide 日本語 👩‍👩‍👧 e\u0301 \u00e9 <b>now</b>',
+  control: 'please\u0007 scene:control\u001b[31m now\u200b',
+  lines: `please scene:lines now:\n${'a "line" of the prompt\n'.repeat(60)}`,
+  huge: `please ${'one "long" line, '.repeat(1_500)}scene:huge now`,
+}
+
 const states = (events: readonly Event[]) => events.flatMap((event) => (event.type === 'state' ? [event.state] : []))
 const keyOf = (events: readonly Event[]) => events.findLast((event) => event.type === 'thread')?.key
 
@@ -61,6 +72,13 @@ describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
           assert.deepEqual({ text, shows }, { text: asks, shows: [{ type: 'command', command: 'touch made.txt' }] })
           assert.ok(existsSync(join(it.cwd, 'made.txt')))
           assert.deepEqual(states(shell), ['busy', 'asking', 'busy', 'idle'])
+
+          for (const [name, prompt] of Object.entries(oddPrompts))
+            assert.deepEqual(
+              outcomeOf(await it.say(agent, prompt)),
+              { ok: true, text: `All is done for ${name}.`, seen: { fenced: true, by: 'journal' } },
+              prompt.slice(0, 80),
+            )
 
           await it.say(agent, 'please scene:edit now')
           assert.equal(existsSync(join(it.cwd, 'new.txt')), false)

@@ -1,8 +1,12 @@
-import type { Journal, Journalled } from '../../core/work/profile.ts'
+import type { Journal, Journalled, JournalLine } from '../../core/work/profile.ts'
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { cleanText } from '../../base/ansi.ts'
 
 type Place = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
+
+/** A prompt as it was pasted, and the mark in it that no other prompt has, if there is one. */
+export type SoughtPrompt = { text: string; mark?: string }
 
 /** How many of the newest files are looked at. */
 const candidates = 24
@@ -13,13 +17,14 @@ const mostBytes = 32 * 1024 * 1024
 type File = { path: string; size: number; changed: number }
 
 /**
- * Reads what a CLI's own journal says of one turn. The size of each file before the prompt was pasted is remembered:
- * a line that was there before belongs to an earlier turn.
+ * Reads what a CLI's own journal says of one turn. The size of each file before the prompt was pasted is remembered, and the
+ * file is read from there: a line that was there before belongs to an earlier turn.
  */
 export class JournalReader {
   #journal: Journal
   #folder: string
-  #before = new Map<string, number>()
+  /** The sizes before the paste; undefined for a prompt that an earlier process pasted. */
+  #before: Map<string, number> | undefined
   /** The size and time of a file when it was read; the time alone is not enough, because two writes may have the same one. */
   #read = new Map<string, string>()
   #found: { path: string; said: Journalled } | undefined
@@ -31,21 +36,19 @@ export class JournalReader {
 
   /** Remembers the files as they are before the turn. */
   async open(): Promise<void> {
-    for (const { path, size } of await this.#files()) this.#before.set(path, size)
+    this.#before = new Map((await this.#files()).map(({ path, size }) => [path, size]))
   }
 
-  /**
-   * Reads what the journal says now of the turn whose prompt holds the mark; `key` is the session's, where that is
-   * known.
-   */
-  async look(mark: string, key: string | undefined): Promise<Journalled | undefined> {
+  /** Reads what the journal says now of the turn with this prompt; `key` is the session's, where that is known. */
+  async look(prompt: SoughtPrompt, key: string | undefined): Promise<Journalled | undefined> {
     const files = this.#found ? await this.#sized([this.#found.path]) : await this.#files()
-    const named = key === undefined ? [] : files.filter(({ path }) => path.includes(key))
-    for (const file of named.length > 0 ? named : files) {
+    const own = key === undefined ? [] : files.filter(({ path }) => this.#holds(path, key))
+    const isOwn = own.length > 0
+    for (const file of isOwn ? own : files.slice(0, candidates)) {
       const state = `${file.size} ${file.changed}`
-      if (file.size === this.#before.get(file.path) || this.#read.get(file.path) === state) continue
+      if (file.size === this.#before?.get(file.path) || this.#read.get(file.path) === state) continue
       this.#read.set(file.path, state)
-      const said = this.#journal.read(await this.#lines(file), mark)
+      const said = turnIn(this.#journal, await this.#lines(file), prompt, isOwn && this.#before !== undefined)
       if (said) {
         this.#found = { path: file.path, said }
         break
@@ -54,19 +57,24 @@ export class JournalReader {
     return this.#found?.said
   }
 
-  async #lines({ path, size }: File): Promise<string[]> {
-    // A file that is written line by line is read from its size before the turn; any other file is read whole.
-    const from = path.endsWith('.jsonl') ? (this.#before.get(path) ?? 0) : 0
-    const text = await part(path, Math.max(from, size - mostBytes), size)
-    return text.split('\n').filter((line) => line !== '')
+  #holds(path: string, key: string): boolean {
+    return this.#journal.holds?.(path, key) ?? path.includes(key)
   }
 
+  async #lines({ path, size }: File): Promise<JournalLine[]> {
+    const before = this.#before?.get(path) ?? 0
+    // A file that has become shorter was written again as a whole.
+    const from = Math.max(before <= size ? before : 0, size - mostBytes)
+    return (await part(path, from, size)).split('\n').flatMap(lineOf)
+  }
+
+  /** The session files, the newest first. */
   async #files(): Promise<File[]> {
     const names = await readdir(this.#folder, { recursive: true }).catch(() => [])
     const files = await this.#sized(
       names.filter((name) => this.#journal.file.test(name)).map((name) => join(this.#folder, name)),
     )
-    return files.sort((a, b) => b.changed - a.changed).slice(0, candidates)
+    return files.sort((a, b) => b.changed - a.changed)
   }
 
   async #sized(paths: readonly string[]): Promise<File[]> {
@@ -77,6 +85,52 @@ export class JournalReader {
       }),
     )
     return files.flat()
+  }
+}
+
+/**
+ * Reads the turn of a prompt from the lines of a journal. The prompt is known by its mark, else by its words; `isAlone`: the
+ * lines were written after the paste into the session that we started, so that the only prompt among them is ours, however
+ * its CLI has changed its words.
+ */
+export function turnIn(
+  journal: Journal,
+  lines: readonly JournalLine[],
+  { text, mark }: SoughtPrompt,
+  isAlone = false,
+): Journalled | undefined {
+  const prompts = lines.flatMap((line, at) => {
+    const words = journal.prompt(line)
+    return words === undefined ? [] : [{ at, words: bareWords(words) }]
+  })
+  const wanted = bareWords(text)
+  const last = (isSo: (words: string) => boolean) => prompts.findLast(({ words }) => isSo(words))
+  const marked = mark === undefined ? undefined : last((words) => words.includes(mark))
+  // A CLI may add to a prompt: the files that it mentions, say.
+  const same =
+    wanted === '' ? undefined : (last((words) => words === wanted) ?? last((words) => words.includes(wanted)))
+  const found = marked ?? same ?? (isAlone && prompts.length === 1 ? prompts[0] : undefined)
+  return found && journal.turn(lines.slice(found.at), lines.slice(0, found.at))
+}
+
+/**
+ * A prompt without everything that CLIs change before they store it: they trim it, fold its lines, expand its tabs, compose its
+ * letters, and drop characters that cannot be seen.
+ */
+function bareWords(text: string): string {
+  return cleanText(text)
+    .toWellFormed()
+    .normalize('NFC')
+    .replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
+}
+
+/** Parses a line of a journal; a line that is still being written is left out. */
+function lineOf(line: string): JournalLine[] {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? [value as JournalLine] : []
+  } catch {
+    return []
   }
 }
 

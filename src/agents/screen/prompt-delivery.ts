@@ -2,6 +2,7 @@ import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ScreenSpec } from './screen-spec.ts'
+import type { SoughtPrompt } from './journal-reader.ts'
 import type { PastedPrompt } from './screen-answer.ts'
 import type { ScreenWatcher, Sight, TurnMarks } from './screen-watcher.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
@@ -13,14 +14,14 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { randomName } from '../../base/id.ts'
-import { fenceInstruction } from '../../core/screen/fence.ts'
+import { fenceInstruction, fenceMarks } from '../../core/screen/fence.ts'
 import { promptText, entryText } from '../../core/talk/transcript.ts'
 
 /** A longer prompt is put into a file, and the agent is told to read it. */
 const longestPaste = 32 * 1024
 
-/** The text that is pasted for a turn, and the mark by which a journal knows it. */
-export type PreparedPrompt = { text: string; mark: string; remove(): Promise<void> }
+/** The text that is pasted for a turn, and the mark in it, if it has one. */
+export type PreparedPrompt = SoughtPrompt & { remove(): Promise<void> }
 
 type PromptParts = { temp: string; nonce: string; fence: boolean }
 
@@ -48,7 +49,7 @@ export async function preparePrompt(words: string, { temp, nonce, fence }: Promp
       : `Read the file ${file} to its end and do what it says: it is my message, which is too long to paste.`
   return {
     text: fence ? `${body}\n\n${fenceInstruction(nonce)}` : body,
-    mark: fence ? nonce : longestLine(body),
+    ...(fence ? { mark: fenceMarks(nonce).close } : {}),
     remove: async () => (file === undefined ? undefined : rm(file, { force: true })),
   }
 }
@@ -56,16 +57,6 @@ export async function preparePrompt(words: string, { temp, nonce, fence }: Promp
 /** The words that a pasted prompt ends with, by which it is found on a screen. */
 export function promptEnd(words: string, nonce: string, { fence }: { fence?: boolean }): string {
   return fence ? fenceInstruction(nonce) : words
-}
-
-const longestMark = 200
-
-/** The mark of a prompt without a nonce: its longest line. */
-function longestLine(text: string): string {
-  return text
-    .split('\n')
-    .reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), '')
-    .slice(0, longestMark)
 }
 
 type DeliveryParts = {

@@ -11,7 +11,7 @@ import type { PreparedPrompt } from './prompt-delivery.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Key } from '../../core/screen/terminal.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { failed } from '../../core/talk/outcome.ts'
+import { failed, scrapedWords } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { screenStartFailure } from './screen-spec.ts'
@@ -88,7 +88,7 @@ export async function takeScreenTurn(
     await state('idle')
     if (!whole)
       await emit({ type: 'note', text: `The beginning of ${spec.name}'s answer has scrolled out of its terminal.` })
-    if (spec.fence && !fenced) await emit({ type: 'note', text: unmarkedWords(spec.name) })
+    if (!fenced) await emit({ type: 'note', text: spec.fence ? unmarkedWords(spec.name) : scrapedWords(spec.name) })
     await tellThread(program.thread)
     await emit({ type: 'reply', text })
     await emit(usageOf(run, text))
@@ -97,7 +97,7 @@ export async function takeScreenTurn(
 }
 
 const unmarkedWords = (name: string) =>
-  `${name} did not mark its answer as it was asked to, and its screen stood still: all text since the prompt counts as the answer.`
+  `${name} did not mark its answer as it was asked to, and its screen stood still. ${scrapedWords(name)}`
 
 /** Emits a state when it changes. */
 function stateEmitter(emit: Emit): (state: State) => Promise<void> {
@@ -188,10 +188,10 @@ async function askInTerminal(
 ): Promise<ScreenResult> {
   const { watcher, facts } = program
   const { clock, signal, spec } = waiting
-  const { text, mark } = prompt
+  const { text } = prompt
   const reader = facts.journal && new JournalReader(facts.journal, { home: parts.home, env: parts.env, cwd: turn.cwd })
   const journal = async () => {
-    const said = await reader?.look(mark, program.key)
+    const said = await reader?.look(prompt, program.key)
     program.learnKey(said?.key)
     await thread()
     return said

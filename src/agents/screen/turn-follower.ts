@@ -219,11 +219,17 @@ export class TurnFollower {
   /** How long a journal is waited for; a prompt that is in none yet may be queued by a CLI that is still starting. */
   #writeMs(journal: Journalled | undefined, written: ScreenAnswer | undefined): number {
     if (written) return settleMs.seenBusy
-    // A journal whose turn is not over lags behind the screen, by seconds on a busy machine.
-    if (journal?.over === false && journal.fault === undefined) return emptyMs
-    if (journal) return journalMs
+    if (journal?.over || journal?.fault !== undefined) return journalMs
+    // A journal whose turn is not known to be over lags behind the screen, by seconds on a busy machine. A CLI that has taken a
+    // prompt and has not shown any work yet may be busy drawing it.
+    if (journal) return this.#seenBusy ? emptyMs : this.#longestSilenceMs
     // A CLI that wrote about an earlier turn will write about this one too, by seconds later on a busy machine.
     return this.#seenBusy && !this.#parts.program.journals ? journalMs : emptyMs
+  }
+
+  /** How long a silent screen is waited for, so that the turn ends before `silenceMs` would fail it. */
+  get #longestSilenceMs(): number {
+    return Math.min(fenceMs.silence, this.#parts.spec.silenceMs / 2)
   }
 
   /** How long the text has not changed and no child process of the turn has ended. */
@@ -235,8 +241,8 @@ export class TurnFollower {
   #settleMs({ reading: { by }, stretch }: Sight): number {
     const { spec, program } = this.#parts
     const silent = by === 'quiet' || by === 'children'
-    // A fence was asked for and has not come: silence ends the turn before `silenceMs` would fail it.
-    if (spec.fence) return silent ? Math.min(fenceMs.silence, spec.silenceMs / 2) : fenceMs.pattern
+    // A fence was asked for and has not come.
+    if (spec.fence) return silent ? this.#longestSilenceMs : fenceMs.pattern
     // The reading has already waited for quiet.
     if (silent) return 0
     const { busy, idle } = program.facts.reader

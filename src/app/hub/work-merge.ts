@@ -4,6 +4,7 @@ import type { TaskMerge, TaskTry } from '../../core/work/task-try.ts'
 import type { WorkMerger } from '../../core/work/work-merger.ts'
 import type { BundleReader } from './fetched-work.ts'
 import type { LocalWork, MergeObstacle } from '../../worktrees/task-merge.ts'
+import { taskTitle } from '../../core/work/task.ts'
 import { hostname } from 'node:os'
 import { wholeName } from '../../core/work/workspace.ts'
 import { MergeRefused, RepositoryMissing } from '../../core/work/work-merger.ts'
@@ -107,8 +108,8 @@ function refuseStarting(task: Task, work: LocalWork): void {
 }
 
 /** The subject of the commit that merges a task. */
-export function mergeSubject({ prompt }: Task, { branch }: LocalWork): string {
-  return `Merge ${branch}: ${prompt.trim().split('\n')[0]!.slice(0, 60)}`
+export function mergeSubject(task: Task, { branch }: LocalWork): string {
+  return `Merge ${branch}: ${taskTitle(task).slice(0, 60)}`
 }
 
 /** Why a merge was not made, and what to do next. */

@@ -30,6 +30,11 @@ export type Failure = { kind: FailureKind; message: string; retryAt?: number; st
  */
 export type Seen = { fenced: boolean; by: string; whole?: false }
 
+/** Says of an answer that no fence and no journal marked where it came from. */
+export function scrapedWords(agent: string): string {
+  return `This answer was scraped from the screen of ${agent}, and may hold more than its words.`
+}
+
 /** An answer; `whole` points to the full text when `text` was cut. */
 export type Answer = { text: string; whole?: Ref }
 

@@ -85,14 +85,21 @@ export type AcpFacts = {
 /** A dialog on a CLI's screen, as a question. `keys` are the keys that pick an answer from where the pointer is; without picks, those that decline. */
 export type Dialog = { question: Question; keys(picks?: string[]): Key[] }
 
-/** A CLI's own record of a session. It holds the whole text, whatever the screen shows. */
+/** A line of a CLI's journal: every field may hold anything. */
+export type JournalLine = Readonly<Record<string, unknown>>
+
+/** A CLI's own record of a session, one JSON object in each line. It holds the whole text, whatever the screen shows. */
 export type Journal = {
   /** Returns the folder that holds the CLI's sessions. */
   folder(place: CliPlace): string
   /** Matches the paths of session files, relative to that folder. */
   file: RegExp
-  /** Reads the lines of one file. The turn's prompt contains `mark`; everything after that prompt belongs to the turn. */
-  read(lines: readonly string[], mark: string): Journalled | undefined
+  /** Whether a file holds the session of a key; left out where its path contains the key. */
+  holds?(path: string, key: string): boolean
+  /** Returns the words of a person's prompt; undefined for every other line. */
+  prompt(line: JournalLine): string | undefined
+  /** Reads a turn from the line of its prompt and all lines after it; `before` are lines of the session in front of it. */
+  turn(lines: readonly JournalLine[], before: readonly JournalLine[]): Journalled
 }
 
 /** The facts of a turn that a journal holds. Undefined fields are not known yet. */

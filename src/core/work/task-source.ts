@@ -97,8 +97,8 @@ export interface TaskWorkspace {
   path?(): string | undefined
   /** Prepares the folder before anything of a task is typed. Rejects with an UnfitTask where other tasks could be worked on. Returns `remade` where the folder was gone and was made again. */
   begin(task: string, wanted: WantedWorkspace, signal: AbortSignal): Promise<'remade' | void>
-  /** Collects a task's changes after its turn; undefined where changes cannot be told. */
-  end(task: string, message: string): Promise<TaskChanges | undefined>
+  /** Collects a task's changes after its turn, in a commit with this title; undefined where changes cannot be told. */
+  end(task: string, title: string): Promise<TaskChanges | undefined>
   /** Takes back what checks have changed in the folder since the end of a task. */
   restore?(): Promise<void>
   /** Removes the folder when no agent works in it any more; gives the reason where it has to stay. */

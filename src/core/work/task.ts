@@ -128,6 +128,13 @@ export const taskStates = [
 /** The task in one state. */
 export type TaskOf<S extends TaskState> = Extract<Task, { state: S }>
 
+/** The title of a task: the first line of its prompt, without the words of another agent that were handed on in it, else its name in its pipeline. */
+export function taskTitle({ prompt, pipeline }: Pick<TaskBase, 'prompt' | 'pipeline'>): string {
+  const [first = ''] = prompt.trim().split('\n')
+  const own = first.replace(/<(?:result|diff) task="[^]*$/, '').replace(/[\s:]+$/, '')
+  return own === '' && pipeline ? pipeline.name : own
+}
+
 /** Reads a task that was stored or sent as JSON. Facts that an older termaite did not write get a neutral value. */
 export function parseTask(stored: unknown): Task {
   const read = stored as TaskBase & { state: TaskState } & Partial<TaskFacts>

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { usageOfRequests, contentText, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
 const acting = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,WebFetch,WebSearch,Agent,Skill'
@@ -104,15 +104,11 @@ function composer(screen: Screen): string | undefined {
   return asking.test(screen.rows.join('\n')) ? undefined : ruledComposer(screen, /^❯/, rule)
 }
 
-/** Whether a line is a prompt; results of tools have the same type. */
-function isPrompt({ type, message, isMeta }: Loose): boolean {
-  return (
-    type === 'user' && isMeta !== true && !listOf(loose(message).content).some(({ type }) => type === 'tool_result')
-  )
-}
-
 const textsOf = (content: unknown) =>
   listOf(content).flatMap(({ type, text }) => (type === 'text' ? [textOf(text) ?? ''] : []))
+
+// "[Request interrupted by user for tool use]"
+const isInterruption = (text: string) => text.startsWith('[Request interrupted')
 
 /** Claude Code writes one line for each block of a message, with the same id and the same usage. */
 function usageOf(messages: readonly Loose[]) {
@@ -135,10 +131,14 @@ const claudeJournal: Journal = {
     return name.length > 200 ? projects : join(projects, name)
   },
   file: /^(?:[^/]+\/)?[0-9a-f-]{36}\.jsonl$/,
-  read(lines, mark) {
-    const since = sincePrompt(lines, mark, isPrompt)
-    if (!since) return undefined
-    const [prompt, ...after] = since
+  prompt({ type, message, isMeta, isSidechain }) {
+    if (type !== 'user' || isMeta === true || isSidechain === true) return undefined
+    const { content } = loose(message)
+    // Results of tools, and a note about an interruption, have the same type.
+    const isOwn = listOf(content).some((part) => part.type === 'tool_result') || textsOf(content).some(isInterruption)
+    return isOwn ? undefined : contentText(content)
+  },
+  turn([prompt, ...after]) {
     const key = textOf(prompt!.sessionId)
     const own = after.filter(({ isSidechain }) => isSidechain !== true)
     const said = own.filter(({ type }) => type === 'assistant')
@@ -153,8 +153,7 @@ const claudeJournal: Journal = {
     const over = own.some(
       ({ type, subtype, message }) =>
         (type === 'system' && subtype === 'turn_duration') ||
-        // "[Request interrupted by user for tool use]"
-        (type === 'user' && textsOf(loose(message).content).some((text) => text.startsWith('[Request interrupted'))),
+        (type === 'user' && textsOf(loose(message).content).some(isInterruption)),
     )
     return defined({
       key,

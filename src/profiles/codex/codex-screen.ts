@@ -9,7 +9,7 @@ import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '.
 import { threadOf } from '../shared/counted-thread.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, usageOfRequests, contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { usageOfRequests, contentText, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 /** The sandbox of each leash, and whether Codex asks to leave it. */
 export const modes: Record<Leash, Mode> = {
@@ -97,18 +97,20 @@ function composer(screen: Screen): string | undefined {
   return beforeCursor(screen, { from, to, margin: 2, placeholder: 'Ask Codex to do anything' })
 }
 
-const isPrompt = ({ type, payload }: Loose) => {
-  const { type: kind, role } = loose(payload)
-  return type === 'response_item' && kind === 'message' && role === 'user'
-}
-
 /** `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`, from the first prompt on. */
 const codexJournal: Journal = {
   folder: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'sessions'),
   file: /^\d{4}\/\d\d\/\d\d\/rollout-[^/]+\.jsonl$/,
-  read(lines, mark) {
-    const since = sincePrompt(lines, mark, isPrompt)
-    if (!since) return undefined
+  prompt({ type, payload }) {
+    const { type: kind, role, content, internal_chat_message_metadata_passthrough: about } = loose(payload)
+    // Codex speaks in the person's place, too: of the environment, and of a turn that was stopped.
+    const isOwn = listOf(loose(about).content_item_metadata).some(
+      ({ provenance }) => loose(provenance).type === 'harness',
+    )
+    const isPrompt = type === 'response_item' && kind === 'message' && role === 'user' && !isOwn
+    return isPrompt ? contentText(content) : undefined
+  },
+  turn(since) {
     const events = since.map(({ type, payload }): Loose => ({ ...loose(payload), line: type }))
     const key = textOf(events.find(({ thread_id }) => thread_id !== undefined)?.thread_id)
     const over = events.find(

@@ -8,7 +8,7 @@ import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframe
 import { threadOf } from '../shared/counted-thread.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 export const flags: Record<Leash, readonly string[]> = {
   read: ['--deny-tool=write', '--deny-tool=shell'],
@@ -70,9 +70,8 @@ const calls = (message: Loose) => listOf(message.toolRequests).length > 0
 const copilotJournal: Journal = {
   folder: ({ home, env }) => join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state'),
   file: /^[0-9a-f-]{36}\/events\.jsonl$/,
-  read(lines, mark) {
-    const since = sincePrompt(lines, mark, ({ type }) => type === 'user.message')
-    if (!since) return undefined
+  prompt: (line) => (line.type === 'user.message' ? textOf(dataOf(line).content) : undefined),
+  turn(since) {
     const of = (wanted: string) => since.filter(({ type }) => type === wanted).map(dataOf)
     const messages = of('assistant.message')
     const last = messages.at(-1)

@@ -1,4 +1,4 @@
-import type { Dialog, ScreenFacts, Journal } from '../../core/work/profile.ts'
+import type { Dialog, ScreenFacts, Journal, JournalLine } from '../../core/work/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Shown } from '../../core/talk/question.ts'
@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, usageOfRequests, contentText, listOf, loose, numberOf } from '../shared/jsonl.ts'
+import { usageOfRequests, contentText, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 export const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
 
@@ -68,9 +68,6 @@ function composer(screen: Screen): string | undefined {
     : beforeCursor(screen, { from: top + 1, to: bottom, margin: 3, placeholder: 'Type your message or @path/to/file' })
 }
 
-const isPrompt = ({ type, content }: Loose) =>
-  type === 'user' && !listOf(content).some(({ functionResponse }) => functionResponse !== undefined)
-
 /** After these Gemini writes its whole history again, with older turns. */
 const breaks = ({ type, content }: Loose) =>
   type === 'error' || (type === 'info' && contentText(content).startsWith('Request cancelled'))
@@ -82,9 +79,15 @@ const breaks = ({ type, content }: Loose) =>
 const geminiJournal: Journal = {
   folder: ({ home, env }) => join(env.GEMINI_CLI_HOME || home, '.gemini', 'tmp'),
   file: /^[^/]+\/chats\/session-[^/]+\.jsonl$/,
-  read(lines, mark) {
-    const since = sincePrompt(lines, mark, isPrompt)
-    if (!since) return undefined
+  // The name of a file ends in the beginning of the key.
+  holds: (path, key) => path.endsWith(`-${key.slice(0, 8)}.jsonl`),
+  prompt({ type, content }) {
+    const isAnswered = listOf(content).some(({ functionResponse }) => functionResponse !== undefined)
+    const text = type === 'user' && !isAnswered ? contentText(content) : undefined
+    // After a break Gemini writes its own first words again.
+    return text?.startsWith('<session_context>\nThis is the Gemini CLI.') ? undefined : text
+  },
+  turn(since, before) {
     const end = since.findIndex(breaks)
     const broke = end < 0 ? undefined : since[end]
     // A message is written again under its id when more of it is known.
@@ -106,7 +109,7 @@ const geminiJournal: Journal = {
         })),
     )
     // The first line names the session, if it is among the lines that were read.
-    const key = sessionOf(lines)
+    const key = sessionOf(before)
     const fault = broke?.type === 'error' ? contentText(broke.content) : undefined
     return defined({
       key,
@@ -118,7 +121,7 @@ const geminiJournal: Journal = {
   },
 }
 
-const sessionOf = ([first = '']: readonly string[]) => /^\{"sessionId":"([0-9a-f-]{36})"/.exec(first)?.[1]
+const sessionOf = ([first]: readonly JournalLine[]) => textOf(first?.sessionId)
 
 /** Gemini CLI in a terminal. */
 export const geminiScreen: ScreenFacts = {

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 /**
  * Tools that Qwen's modes let through without asking, and that plan mode allows by a user's own rules: only excluding
@@ -74,10 +74,8 @@ const spoken = (line: Loose) =>
 const qwenJournal: Journal = {
   folder: ({ home, cwd }) => join(home, '.qwen', 'projects', cwd.replaceAll(/[^a-zA-Z0-9]/g, '-'), 'chats'),
   file: /^[0-9a-f-]{36}\.jsonl$/,
-  read(lines, mark) {
-    const since = sincePrompt(lines, mark, ({ type }) => type === 'user')
-    if (!since) return undefined
-    const [prompt, ...after] = since
+  prompt: (line) => (line.type === 'user' ? spoken(line).join('\n') : undefined),
+  turn([prompt, ...after]) {
     const key = textOf(prompt!.sessionId)
     const said = after.filter(({ type }) => type === 'assistant')
     const last = said.at(-1)

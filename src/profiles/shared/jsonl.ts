@@ -74,28 +74,6 @@ export function brokenOff(title: string, { err, code, signal }: Ended): Outcome 
   return failed('crash', `${title} ended before it gave a result (${how})${words ? `: ${words}` : ''}`)
 }
 
-/** Parses a line of a journal; a line that is still being written is empty. */
-function lineOf(line: string): Loose {
-  try {
-    return loose(JSON.parse(line))
-  } catch {
-    return {}
-  }
-}
-
-/**
- * The last prompt with this mark and all lines after it; lines are long, so only those with the mark are parsed to
- * find it.
- */
-export function sincePrompt(
-  lines: readonly string[],
-  mark: string,
-  isPrompt: (line: Loose) => boolean,
-): Loose[] | undefined {
-  const at = lines.findLastIndex((line) => line.includes(mark) && isPrompt(lineOf(line)))
-  return at < 0 ? undefined : lines.slice(at).map(lineOf)
-}
-
 type Used = { input: number; output: number; cached: number; cost?: number }
 
 /** The usage of several parts together; undefined when none is known. */
