@@ -25,7 +25,7 @@ export const exitMeanings: Record<keyof typeof exit, ExitMeaning> = {
   later: {
     brief: 'try later',
     means:
-      'Every enabled agent is out of quota, busy or cooling down, and stderr says when the first one returns. `crew wait`: the time is over, and the agent still works.',
+      'Every enabled agent is out of quota, busy or cooling down, and stderr says when the first one returns. `crew wait`: the time is over, and the agent still works. `crew artifact`: the agent has not answered its last prompt yet.',
   },
   refused: {
     brief: 'refused',

@@ -37,21 +37,15 @@ async function artifactBody(blobs: Blobs, answer: Answer, seen?: Seen): Promise<
 /** The text of an artifact, as it is handed out. */
 export type ArtifactText = { output: string; truncated: boolean; fenced: boolean }
 
-/**
- * The last answer in a slot's log, where it is newer than the slot's artifact: the slot itself could not be written, because the disk
- * was full or its keeper died.
- */
-export async function answerInLog(log: Log<Entry>, blobs: Blobs, known?: Artifact): Promise<ArtifactText | undefined> {
+/** The answer to a prompt, read from the log of its slot: the slot itself may not have it, because the disk was full or its keeper died. */
+export async function answerInLog(log: Log<Entry>, blobs: Blobs, turn: string): Promise<ArtifactText | undefined> {
   const entries: Entry[] = []
-  let turn: string | undefined
   for await (const { item } of log.back()) {
-    if (item?.type === 'end' && turn === undefined && item.outcome.ok) turn = item.turn
-    if (turn === undefined) continue
-    if (turn === known?.turn) return undefined
-    if (item?.turn === turn) entries.unshift(item)
-    if (item?.type === 'prompt' && item.turn === turn) break
+    if (item?.turn !== turn) continue
+    entries.unshift(item)
+    if (item.type === 'prompt') break
   }
-  const outcome = turn === undefined ? undefined : outcomeOf(turn, entries)
+  const outcome = outcomeOf(turn, entries)
   if (!outcome?.ok) return undefined
   const { body, truncated } = await artifactBody(blobs, outcome, outcome.seen)
   return { output: body.toString(), truncated, fenced: outcome.seen?.fenced === true }

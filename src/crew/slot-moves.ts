@@ -20,6 +20,7 @@ import type {
 } from './slot.ts'
 import type { WorkerPlace } from './workers/worker-copies.ts'
 import { defined } from '../base/defined.ts'
+import { askedTurn } from './slot.ts'
 
 /** Starts a slot whose dependencies have finished. */
 export function started(slot: HeldSlot, since: number): StartingSlot {
@@ -117,10 +118,14 @@ export function settled(
 
 type SlotEnd = { state: 'exited' | 'failed'; why: string; screen?: Ref; worktree?: Worktree }
 
-/** Ends a slot for good; `worktree` is given when it stays. */
+/** Ends a slot for good; `worktree` is given when it stays. A prompt that has no answer by then was its last turn, which failed. */
 export function gone(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {
   const { terminal: _terminal, wish: _wish, worktree: _worktree, ...fields } = fieldsOf(slot)
-  return defined({ ...fields, state, why, screen, worktree, queue: [] })
+  const asked = askedTurn(slot)
+  const isOpen = asked !== undefined && asked !== slot.last?.turn
+  const kind = why.startsWith('killed') ? 'aborted' : 'crash'
+  const last: LastTurn | undefined = isOpen ? { turn: asked, failure: { kind, message: why } } : slot.last
+  return defined({ ...fields, last, state, why, screen, worktree, queue: [] })
 }
 
 /** The fields that a living slot keeps from state to state. */

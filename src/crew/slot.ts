@@ -121,6 +121,9 @@ export class CrewError extends Error {
   override name = 'CrewError'
 }
 
+/** The error of a call that may succeed later, without anything that the caller does. */
+export class EarlyError extends CrewError {}
+
 export const allOf = ({ slots }: Slots): Slot[] => Object.values(slots).sort((a, b) => a.id - b.id)
 
 /** Whether the agent of a slot has ended. */
@@ -137,6 +140,16 @@ export function needsKeeper({ state, queue, wish }: LivingSlot): boolean {
   return (state !== 'idle' && state !== 'failed') || queue.length > 0 || wish !== undefined
 }
 
+/** The turn of the last prompt that a slot was sent, whether or not it was answered. */
+export function askedTurn({ queue, flight, last }: Slot): string | undefined {
+  return queue.at(-1)?.id ?? flight?.turn ?? last?.turn
+}
+
+/** Whether an agent may still answer its last prompt by itself, or after a person answered its question. */
+export function mayAnswer({ state }: Pick<Slot, 'state'>): boolean {
+  return state === 'held' || state === 'starting' || state === 'busy' || state === 'asking'
+}
+
 /** Whether a wait for the slot is over. */
 export function isSettled({ state }: Slot): boolean {
   return state === 'idle' || state === 'asking' || state === 'exited' || state === 'failed'
@@ -146,7 +159,7 @@ export function isSettled({ state }: Slot): boolean {
 export const nameOf = (id: number | string): string => `slot ${id}`
 
 /** The state of a slot in words, with the reason for it. */
-export function stateWords({ state, why, needs }: Slot): string {
+export function stateWords({ state, why, needs }: Pick<Slot, 'state' | 'why' | 'needs'>): string {
   if (state === 'held' && needs.length === 0) return 'waiting until another agent is done'
   if (state === 'held') return `waiting for ${needs.map(nameOf).join(' and ')}`
   return `${state}${why ? ` (${why})` : ''}`

@@ -73,7 +73,7 @@ function shortMenu(rows: readonly string[]): Menu | undefined {
     }),
   )
   const offered = options.filter(({ label }) => !(options.some((one) => one.id === '3') && /^Yes, always/.test(label)))
-  return { options: offered, at: 0, from, to }
+  return { options: offered, numbered: true, at: 0, from, to }
 }
 
 /**

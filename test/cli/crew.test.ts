@@ -66,6 +66,11 @@ class CrewMachine extends Machine {
     return stdout.split('\n').filter((line) => line !== '' && !line.includes('pgrep'))
   }
 
+  async killKeeper(): Promise<void> {
+    const keepers: any[] = JSON.parse((await this.run(['ps', '--json'])).out)
+    killed(keepers.find((one) => one.process === 'keeper').pid)
+  }
+
   async gone(): Promise<void> {
     await until(() => this.left().length === 0)
   }
@@ -155,13 +160,34 @@ test(
   },
 )
 
+test('crew artifact prints no earlier answer while the last prompt has none, nor after the agent ended with its killed keeper', async (context) => {
+  const machine = new CrewMachine(context, 'pty')
+  await machine.json('spawn', 'slow', 'first')
+  const answered = machine.json('wait', '1', '--timeout', '60')
+  let over = false
+  void answered.then(() => (over = true))
+  await until(() => (machine.open(), over))
+  assert.equal((await answered).is_idle, true)
+  const first = { output: 'answer 1', truncated: false, fenced: true }
+  assert.deepEqual(await machine.json('artifact', '1'), { slot: 1, ...first })
+  await machine.json('send', '1', 'second')
+  const busy = await machine.crew('artifact', '1')
+  const { out, code } = await machine.crew('artifact', '1', '--json')
+  const none = { slot: 1, output: '', truncated: false, fenced: false }
+  assert.deepEqual([JSON.parse(out), code], [{ ...none, state: 'busy', earlier: first }, 75])
+  await until(async () => (await machine.json('read', '1')).output.includes('half of answer 2'))
+  await machine.killKeeper()
+  golden(context, { busy, killed: await machine.crew('artifact', '1') })
+  await machine.crew('close', '--yes')
+  await machine.gone()
+})
+
 test('an agent that ended with its killed keeper is called so by the next command, and by each after it', async (context) => {
   const machine = new CrewMachine(context, 'pty')
   const orphaned = async (slot: number) => {
     await machine.json('spawn', 'slow', 'audit')
     await until(async () => (await machine.json('read', String(slot))).output.includes('half of answer 1'))
-    const keepers: any[] = JSON.parse((await machine.run(['ps', '--json'])).out)
-    killed(keepers.find((one) => one.process === 'keeper').pid)
+    await machine.killKeeper()
   }
   const sent = async (slot: number) => {
     const { code, err } = await machine.crew('send', String(slot), 'again')

@@ -7,6 +7,8 @@ import { keepArtifact, longestArtifact } from '../../src/crew/artifact.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { nonceOf, fenceMarks } from '../../src/core/screen/fence.ts'
+import { Crew } from '../../src/crew/crew.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
 import { crewOf, machine, place } from './rig.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -46,9 +48,19 @@ test('the last artifact survives a failed turn, and a long one is filled in whol
   await settled()
   await crew.send(1, 'again')
   await settled()
-  const { output, truncated } = await crew.artifact(1)
-  assert.equal((await crew.slot(1)).state, 'failed')
-  assert.deepEqual([truncated, output.length], [true, longestArtifact])
+  const answer = await crew.artifact(1)
+  assert.ok('earlier' in answer)
+  const { output, ...earlier } = answer.earlier
+  const now = { ...answer, earlier }
+  assert.deepEqual(now, {
+    output: '',
+    truncated: false,
+    fenced: false,
+    state: 'failed',
+    why: 'broke',
+    earlier: { truncated: true, fenced: false },
+  })
+  assert.equal(output.length, longestArtifact)
   assert.equal(reader.turns[0]!.prompt, `<output slot="1">\n${output}\n</output>`)
 })
 
@@ -91,4 +103,57 @@ test('an answer that is marked after its turn was taken for finished replaces th
   const notes: string[] = []
   for await (const { item } of crew.log(1).back()) if (item?.type === 'note') notes.push(item.text)
   golden(context, notes)
+})
+
+const none = { output: '', truncated: false, fenced: false }
+const first = { output: 'first', truncated: false, fenced: true }
+
+test('while a newer prompt waits or is under way, and after its turn failed, the answer before it is only an earlier one', async (context) => {
+  const { host, find, seat, answer, exit } = machine()
+  const { crew, clock } = crewOf(context, { claude: seat('claude') }, { find })
+  context.after(() => host.close())
+  await crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await clock.turn(300)
+  answer(1, 'first')
+  await clock.turn(300)
+  assert.deepEqual(await crew.artifact(1), first)
+  const { turn } = (await crew.slot(1)).artifact!
+  await crew.send(1, 'two')
+  assert.deepEqual(await crew.artifact(1), { ...none, state: 'busy', earlier: first })
+  await clock.turn(300)
+  assert.deepEqual(await crew.artifact(1), { ...none, state: 'busy', earlier: first })
+  await crew.send(1, 'three')
+  answer(1, 'second')
+  await clock.turn(300)
+  const second = { ...first, output: 'second' }
+  assert.deepEqual(await crew.artifact(1), { ...none, state: 'busy', earlier: second })
+  assert.deepEqual(await crew.artifact(1, turn), first, 'of an older prompt that is asked for')
+  exit(1, 9)
+  await clock.turn(300)
+  const why = 'it exited before it answered'
+  assert.deepEqual(await crew.artifact(1), { ...none, state: 'failed', why, earlier: second })
+})
+
+test('an agent that is killed before it answered has no answer to its last prompt, and a slot that waits for it does not start', async (context) => {
+  const { host, find, seat, answer } = machine()
+  const alone = { store: memoryStore(), clock: new HandClock(0), find }
+  const { crew, clock, keeper, parts } = crewOf(context, { claude: seat('claude') }, alone)
+  context.after(() => host.close())
+  for (const task of ['one', 'two']) await crew.spawn({ ...place, agent: 'claude', task })
+  await clock.turn(300)
+  for (const slot of [1, 2]) answer(slot, 'first')
+  await clock.turn(300)
+  await crew.send(1, 'again')
+  await clock.turn(300)
+  await crew.kill(1)
+  const killed = { ...none, state: 'exited', why: 'killed', earlier: first }
+  assert.deepEqual(await crew.artifact(1), killed)
+  await crew.send(2, 'again')
+  await clock.turn(300)
+  // The keeper is gone: the process that kills the agent ends the slot itself.
+  await keeper.leave()
+  const other = new Crew({ ...parts, owner: 'other', isKeeper: false, alive: (owner) => owner === 'other' })
+  await other.kill(2)
+  assert.deepEqual(await other.artifact(2), killed)
+  await golden.rejects(context, other.spawn({ ...place, agent: 'claude', task: '{{slot_2.output}}', dependsOn: [2] }))
 })

@@ -130,8 +130,8 @@ test('a card that is read page by page says so, and is answered with the keys th
     text: 'bash: ~/.cache/demo is outside the project; it reaches the network',
     from: [],
     options: [
-      { id: '1', label: 'Yes, once', means: 'once' },
-      { id: '3', label: 'No', means: 'no' },
+      { id: '1', label: 'Yes, once', key: 1, means: 'once' },
+      { id: '3', label: 'No', key: 3, means: 'no' },
     ],
     unanswered: 'No',
   })

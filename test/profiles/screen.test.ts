@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { optionKeys } from '../../src/core/talk/consent.ts'
 import { read } from '../../src/core/screen/reading.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { askedOf, goldensOf } from './golden-screens.ts'
@@ -67,6 +68,31 @@ test('the keys of a dialog pick the chosen option, and decline it without one', 
       return [name(golden), { options, nothing, stranger: nothing }]
     }),
   )
+})
+
+test('an answer has the number that stands before it on the screen', () => {
+  const asking = goldens.filter(({ scene }) => states[scene] === 'asking')
+  const numbersOf = ({ cli, screen }: (typeof goldens)[number]) => {
+    const { options } = factsOf(cli).dialog!(screen)!.question
+    const keys = optionKeys(options)
+    const numbered = screen.rows.flatMap((row) => {
+      const [, number, words] =
+        /^[\s│┃❯›●]*(\d+)\. +(.*?)(?: \((?:[a-z]|esc|Esc to stop|shift\+tab)\))?[\s│┃█]*$/.exec(row) ?? []
+      return number === undefined ? [] : [{ number, words: words! }]
+    })
+    // A label that was folded is longer than its first row.
+    const longestFirst = numbered.toSorted((a, b) => b.words.length - a.words.length)
+    return options.map(({ label }, at) => {
+      const shown = longestFirst.find(({ words }) => label.startsWith(words))?.number
+      return { label, shown, key: shown === undefined ? undefined : String(keys[at]) }
+    })
+  }
+  assert.deepEqual(
+    asking.map((golden) => [name(golden), numbersOf(golden)]),
+    asking.map((golden) => [name(golden), numbersOf(golden).map((one) => ({ ...one, key: one.shown }))]),
+  )
+  const numbered = asking.filter((golden) => numbersOf(golden).every(({ shown }) => shown !== undefined))
+  assert.deepEqual([...new Set(numbered.map(({ cli }) => cli))], clis)
 })
 
 test('blanks after a row change nothing', () => {

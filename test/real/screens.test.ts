@@ -6,27 +6,38 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { optionKeys } from '../../src/core/talk/consent.ts'
 import { longAnswer } from './scenes.ts'
 import { sitting } from './sitting.ts'
 import { outcomeOf } from './talk.ts'
 import { skipped } from './turns.ts'
 
-/** The questions of each CLI before it is ready, its question about a command, and the labels that say yes. */
-const ways: Record<string, { first: string[]; yes: string[]; asks: string }> = {
+/**
+ * The questions of each CLI before it is ready, its question about a command, and the labels that say yes. `trust` are the answers about
+ * the folder, and `no` is the last answer about the command, as the CLI numbers them.
+ */
+const ways: Record<string, { first: string[]; yes: string[]; asks: string; trust: string[]; no: string }> = {
   claude: {
     first: ['trust', 'login'],
     yes: ['Yes, I trust this folder', 'Yes'],
     asks: 'Bash command (makes a file): Do you want to proceed?',
+    // The dialog about trust has no numbers, so its answers have ours.
+    trust: ['2 Yes, I trust this folder', '3 No, exit'],
+    no: '4 No',
   },
   gemini: {
     first: ['trust'],
     yes: ['Trust folder (project)', 'Allow once'],
     asks: 'Allow execution of [Shell]?',
+    trust: ['1 Trust folder (project)', '2 Trust parent folder (…)', "3 Don't trust"],
+    no: '3 No, suggest changes',
   },
   codex: {
     first: ['trust'],
     yes: ['Trust and continue', 'Yes, proceed'],
     asks: 'Would you like to run the following command? Reason: It must be made.',
+    trust: ['1 Trust and continue', '2 Quit'],
+    no: '3 No, and tell Codex what to do differently',
   },
 }
 
@@ -41,6 +52,12 @@ const oddPrompts: Record<string, string> = {
   huge: `please ${'one "long" line, '.repeat(1_500)}scene:huge now`,
 }
 
+/** The answers of a question with their numbers; the name of a temporary folder is left out. */
+function numbered({ options }: Question): string[] {
+  const keys = optionKeys(options)
+  return options.map(({ label }, at) => `${keys[at]} ${label.replace(/\(termaite-.*\)/, '(…)')}`)
+}
+
 const states = (events: readonly Event[]) => events.flatMap((event) => (event.type === 'state' ? [event.state] : []))
 const keyOf = (events: readonly Event[]) => events.findLast((event) => event.type === 'thread')?.key
 
@@ -48,7 +65,7 @@ const lacks = (kind: Kind) => kind === 'tmux' && spawnSync('tmux', ['-V']).error
 
 // The CLIs share the processors, but do not wait for each other.
 describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
-  for (const [cli, { first, yes, asks }] of Object.entries(ways))
+  for (const [cli, { first, yes, asks, trust, no }] of Object.entries(ways))
     for (const kind of ['tmux', 'pty'] as const)
       test(
         `${cli} in ${kind}: it is ready when its questions are answered, takes turns, asks, answers whole, is stopped, leaves and goes on`,
@@ -60,6 +77,7 @@ describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
           assert.equal(await it.start(agent, allow), undefined)
           // A key that a loaded machine lost is asked for again, and never pressed twice: the next dialog may look the same.
           assert.deepEqual([...new Set(it.asked.map(({ about }) => about))], first)
+          assert.deepEqual(numbered(it.asked[0]!), trust)
           const before = it.asked.length
 
           const shell = await it.say(agent, 'please scene:shell now', allow)
@@ -70,6 +88,7 @@ describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
           })
           const { text, shows } = it.asked.at(-1)!
           assert.deepEqual({ text, shows }, { text: asks, shows: [{ type: 'command', command: 'touch made.txt' }] })
+          assert.equal(numbered(it.asked.at(-1)!).at(-1), no)
           assert.ok(existsSync(join(it.cwd, 'made.txt')))
           assert.deepEqual(states(shell), ['busy', 'asking', 'busy', 'idle'])
 

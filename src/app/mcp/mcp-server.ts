@@ -8,6 +8,7 @@ import { say, print, UsageError } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { version } from '../version.ts'
 import { CrewError } from '../../crew/slot.ts'
+import { artifactText } from '../../crew/tools/get-artifact.ts'
 import { entriesOf } from '../crew/crew-log.ts'
 import { once } from 'node:events'
 import { messageOf } from '../../base/error-message.ts'
@@ -44,14 +45,14 @@ const log = (workspace: string, slot: number | string) => `termaite://crew/${wor
 
 const place = /^termaite:\/\/crew\/([^/]+)\/([1-9]\d*)\/(artifact|log)$/
 
-/** The resources of a crew: each agent's last answer, and its conversation. None while no project is chosen. */
+/** The resources of a crew: each agent's answer to its last prompt, and its conversation. None while no project is chosen. */
 function crewResources(chosen: () => Crews | Promise<Crews> | undefined, mask: (text: string) => string): Resources {
   return {
     families: [
       {
         uri: artifact('{workspace}', '{slot}'),
         name: 'artifact',
-        description: "An agent's last answer.",
+        description: "An agent's answer to its last prompt.",
         media: 'text/plain',
       },
       {
@@ -71,7 +72,7 @@ function crewResources(chosen: () => Crews | Promise<Crews> | undefined, mask: (
               {
                 uri: artifact(crew.workspace, id),
                 name: `slot ${id} artifact`,
-                description: `The last answer of ${agent}.`,
+                description: `The answer of ${agent} to its last prompt.`,
                 media: 'text/plain',
                 bytes: answer.ref.bytes,
               },
@@ -92,7 +93,7 @@ function crewResources(chosen: () => Crews | Promise<Crews> | undefined, mask: (
       try {
         const { crew } = crews.of(decodeURIComponent(workspace))
         const { id } = await crew.slot(Number(slot))
-        if (what === 'artifact') return { media: 'text/plain', text: mask((await crew.artifact(id)).output) }
+        if (what === 'artifact') return { media: 'text/plain', text: mask(artifactText(id, await crew.artifact(id))) }
         const lines = (await entriesOf(crew, id)).map((entry) => JSON.stringify(maskedEntry(entry, mask)))
         return { media: 'application/x-ndjson', text: lines.join('\n') }
       } catch (error) {

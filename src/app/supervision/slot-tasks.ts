@@ -208,9 +208,9 @@ async function work(
   }
 }
 
-/** An agent that exited after its answer to the task has done the task. */
+/** An agent that answered the prompt of the task has done the task, whatever it was asked since then. */
 async function reportOf({ crew }: OpenCrew, id: number, slot: Slot | undefined, turn: string): Promise<TaskReport> {
-  const isAnswered = slot?.state === 'idle' || (slot?.last?.turn === turn && slot.last.failure === undefined)
-  if (slot && isAnswered) return { status: 'COMPLETED', message: (await crew.artifact(id)).output }
+  const answer = slot && (await crew.artifact(id, turn).catch(() => undefined))
+  if (answer && !('earlier' in answer)) return { status: 'COMPLETED', message: answer.output }
   return { status: 'FAILED', message: slot?.why || `its agent is ${slot?.state ?? 'gone'}` }
 }

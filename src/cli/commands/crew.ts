@@ -3,8 +3,10 @@ import type { Io } from '../../core/io.ts'
 import type { Place } from '../../app/place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Crews, OpenCrew } from '../../app/crew/crews.ts'
+import type { Unanswered } from '../../crew/crew.ts'
 import { join } from 'node:path'
-import { CrewError, isLiving } from '../../crew/slot.ts'
+import { CrewError, EarlyError, isLiving, mayAnswer } from '../../crew/slot.ts'
+import { unansweredWords } from '../../crew/tools/get-artifact.ts'
 import { nobody } from '../../core/talk/question.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
@@ -54,7 +56,9 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
     const own = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
     return await (own ? own(desk, words) : call(desk, verb, words))
   } catch (error) {
-    throw error instanceof CrewError ? new UsageError(error.message, 1) : error
+    throw error instanceof CrewError
+      ? new UsageError(error.message, error instanceof EarlyError ? exit.later : exit.failed)
+      : error
   } finally {
     await crews.close()
   }
@@ -107,6 +111,7 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
   const { text, data } = await called(desk, verb, words)
   const { io, values } = desk
   if (io.signal.aborted) return Number(io.signal.reason)
+  if (verb === 'artifact' && 'earlier' in data) return unanswered(desk, data)
   print(io, values.json ? JSON.stringify(data) : text)
   if (verb !== 'wait') return 0
   if (data.is_idle === true) return 0
@@ -116,12 +121,22 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
   return goesOn ? exit.later : exit.failed
 }
 
+/** Prints no answer where the last prompt has none: a script would take an earlier answer for it. */
+function unanswered({ io, values }: OpenedCrew, data: Record<string, unknown>): number {
+  const { slot, ...answer } = data as Unanswered & { slot: number }
+  const isLate = mayAnswer(answer)
+  if (values.json) print(io, JSON.stringify(data))
+  const wait = isLate ? `Wait for it with: termaite crew wait ${slot}. ` : ''
+  say(io, `termaite: ${unansweredWords(slot, answer)} ${wait}Its earlier answers: termaite crew logs ${slot}`)
+  return isLate ? exit.later : exit.failed
+}
+
 async function called({ io, place, crews, open, values }: OpenedCrew, verb: string, words: readonly string[]) {
   const { tool: name, input } = toolVerbs[verb]!
   const tool = crews.tools.find((one) => one.name === name)!
   const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
   // The state of a slot is only up to date while a keeper process runs, and nothing is sent to an agent that ended with its keeper.
-  if (verb === 'wait' || verb === 'send') await ensureKeeper(io, place, open)
+  if (verb === 'wait' || verb === 'send' || verb === 'artifact') await ensureKeeper(io, place, open)
   const result = await tool.run(wishes, {
     cwd: place.cwd,
     signal: io.signal,

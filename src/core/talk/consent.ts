@@ -1,9 +1,10 @@
 import type { Meaning, Option, Question } from './question.ts'
 
 /**
- * The keys of every card that asks for a yes, whichever agent asks and whatever it calls its answers. A person learns
- * them once. The key of an answer that a card does not offer stays unused; all other options have the keys from 4 on.
- * A card on which no option is a yes or a no is a list to choose from, and its options are numbered in their order.
+ * The keys of every card that asks for a yes and whose options have no numbers of their own. A person learns them once. The key of an
+ * answer that a card does not offer stays unused; all other options have the keys from 4 on. A card on which no option is a yes or a no
+ * is a list to choose from, and its options are numbered in their order. A CLI that numbers the answers of its dialog keeps its numbers:
+ * a person who reads the dialog in the terminal and answers it elsewhere must not answer something else.
  */
 export const consentKeys: Readonly<Record<Meaning, number>> = { once: 1, always: 2, no: 3 }
 const firstOtherKey = 4
@@ -23,18 +24,26 @@ export function consentOptions({ others = [], ...answers }: ConsentOptions): Opt
   return [...known, ...others]
 }
 
-/** The options of another program's menu as those of a card: the first option of each meaning gets its key. */
+/**
+ * The options of another program's menu as those of a card. Options that the program numbers keep their order; else the first option of
+ * each meaning gets the key of that meaning.
+ */
 export function translatedOptions(options: readonly Option[], meaningOf: (option: Option) => Meaning | undefined) {
   const first = (means: Meaning) => options.find((option) => meaningOf(option) === means)
   const [once, always, no] = [first('once'), first('always'), first('no')]
   // Without a yes and a no the menu is a list to choose from.
   if (!no || !(once ?? always)) return [...options]
   const others = options.filter((option) => option !== once && option !== always && option !== no)
-  return consentOptions({ once, always, no, others })
+  const translated = consentOptions({ once, always, no, others })
+  return isNumbered(options) ? translated.toSorted((a, b) => a.key! - b.key!) : translated
 }
+
+/** Whether the program that asks shows a number with each option. */
+const isNumbered = (options: readonly Option[]) => options.every(({ key }) => key !== undefined)
 
 /** The key of each option, in the order of the options. */
 export function optionKeys(options: readonly Option[]): number[] {
+  if (isNumbered(options)) return options.map(({ key }) => key!)
   if (options.every(({ means }) => means === undefined)) return options.map((_, at) => at + 1)
   let next = firstOtherKey
   return options.map(({ means }) => (means === undefined ? next++ : consentKeys[means]))
@@ -148,7 +157,7 @@ export function allowedAnswers({ options, multiple }: Pick<Question, 'options' |
 
 function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
   if (word === '') return undefined
-  // A number is a key and nothing else: the ids of a CLI's menu are its own numbers, which the person is not shown here.
+  // A number is a key and nothing else: the ids of options may be numbers too, which the person is not shown.
   if (/^\d+$/.test(word)) return optionOfKey(options, Number(word))?.id
   return options.find(({ id }) => id === word)?.id ?? labelled(options, word)
 }

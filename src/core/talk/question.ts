@@ -16,8 +16,11 @@ export type Mark = { from: number; to: number; why: string }
 /** The meaning of an option on a card that asks for a yes: yes for this once, yes from now on, or no. */
 export type Meaning = 'once' | 'always' | 'no'
 
-/** `grants`: the permission that picking the option gives from then on, in words. `means` decides its key. */
-export type Option = { id: string; label: string; grants?: string; means?: Meaning }
+/**
+ * `grants`: the permission that picking the option gives from then on, in words. `means` decides its key, unless another program shows
+ * the option with a number of its own: that number is then its `key`.
+ */
+export type Option = { id: string; label: string; grants?: string; means?: Meaning; key?: number }
 
 /** The subjects of questions. */
 export const questionSubjects = [

@@ -1,24 +1,43 @@
 import type { Tool } from '../../core/work/tool.ts'
+import type { SlotAnswer, Unanswered } from '../crew.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { parser } from '../../core/work/shape.ts'
+import { mayAnswer, nameOf, stateWords } from '../slot.ts'
 import { crewTool, slot, workspace } from './crew-desk.ts'
-import { flagSchema, objectOf, slotSchema, textSchema } from './slot-view.ts'
+import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
 
-const output = objectOf({ slot: slotSchema, output: textSchema, truncated: flagSchema, fenced: flagSchema })
+const answer = { output: textSchema, truncated: flagSchema, fenced: flagSchema }
+
+const output = objectOf(
+  { slot: slotSchema, ...answer, state: stateSchema, why: textSchema, earlier: objectOf(answer) },
+  ['slot', ...Object.keys(answer)],
+)
 
 export function getArtifact(desk: CrewDesk): Tool {
   const input = parser({ slot, workspace })
   return crewTool({
     name: 'get_artifact',
     description:
-      "Get an agent's last answer, up to 1 MB; truncated is true when it was cut. fenced is true when the agent marked the text as its answer; otherwise it is everything since the prompt.",
+      "Get an agent's answer to its last prompt, up to 1 MB; truncated is true when it was cut. fenced is true when the agent marked the text as its answer; otherwise it is everything since the prompt. Without an answer to the last prompt, because the agent is still at work or failed, output is empty, state and why say so, and earlier is its last answer to a prompt before.",
     schema: input.schema,
     output,
     risk: 'read',
     parse: input.parse,
     async run(wishes) {
       const artifact = await desk.crew(wishes.workspace).artifact(wishes.slot)
-      return { text: artifact.output, data: { slot: wishes.slot, ...artifact } }
+      return { text: artifactText(wishes.slot, artifact), data: { slot: wishes.slot, ...artifact } }
     },
   })
+}
+
+/** An answer as text; one to an earlier prompt says so first. */
+export function artifactText(id: number, answer: SlotAnswer): string {
+  if (!('earlier' in answer)) return answer.output
+  return `${unansweredWords(id, answer)} Its answer to an earlier prompt:\n${answer.earlier.output}`
+}
+
+/** Says that the last prompt of a slot has no answer. */
+export function unansweredWords(id: number, { state, why }: Unanswered): string {
+  const isLate = mayAnswer({ state })
+  return `${nameOf(id)} ${isLate ? 'has not answered its last prompt yet' : 'did not answer its last prompt'}: it is ${stateWords({ state, why, needs: [] })}.`
 }

@@ -1,7 +1,7 @@
 import type { Question, Shown } from '../../core/talk/question.ts'
 import type { Slot } from '../slot.ts'
 import { defined } from '../../base/defined.ts'
-import { slotStates } from '../slot.ts'
+import { askedTurn, slotStates } from '../slot.ts'
 
 type Schema = Record<string, unknown>
 
@@ -71,7 +71,7 @@ export function slotView(slot: Slot, now: number) {
     depends_on: needs.length > 0 ? needs : undefined,
     queued: queue.length > 0 ? queue.length : undefined,
     question: asks && questionView(asks[0].question),
-    has_artifact: artifact !== undefined,
+    has_artifact: artifact !== undefined && artifact.turn === askedTurn(slot),
     worktree: worktree?.path,
     branch: worktree?.branch,
   })

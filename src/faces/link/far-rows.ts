@@ -65,7 +65,13 @@ const question: Shape<Question> = object(
     shows: optional(list(shown, 0, 20)),
     options: list(
       object(
-        { id: name, label: line, grants: optional(line), means: optional(oneOf('once', 'always', 'no')) },
+        {
+          id: name,
+          label: line,
+          grants: optional(line),
+          means: optional(oneOf('once', 'always', 'no')),
+          key: optional(integer(0)),
+        },
         'ignored',
       ),
       0,

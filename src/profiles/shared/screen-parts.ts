@@ -4,8 +4,8 @@ import type { Key, Screen } from '../../core/screen/terminal.ts'
 import { defined } from '../../base/defined.ts'
 import { translatedOptions } from '../../core/talk/consent.ts'
 
-/** The options of a CLI's dialog, the one its pointer is at, and the rows they take. */
-export type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
+/** The options of a CLI's dialog, the one its pointer is at, and the rows they take. `numbered`: the ids are the numbers that the CLI shows. */
+export type Menu = { options: { id: string; label: string }[]; numbered: boolean; at: number; from: number; to: number }
 
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
 
@@ -42,15 +42,20 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
   while (!first(line(from)!) && own(line(from - 1))) from--
   while (own(line(to + 1))) to++
   const options: { id: string; label: string; at: number }[] = []
+  let numbered = true
   for (let row = from; row <= to; row++) {
     const one = line(row)!
     const last = options.at(-1)
     if (last && (one.indent > here.indent || (here.id !== undefined && one.id === undefined)))
       last.label += ` ${one.text}`
-    else options.push({ id: one.id ?? String(options.length + 1), label: one.text, at: row })
+    else {
+      options.push({ id: one.id ?? String(options.length + 1), label: one.text, at: row })
+      numbered &&= one.id !== undefined
+    }
   }
   return {
     options: options.map(({ id, label }) => ({ id, label: label.replace(hint, '') })),
+    numbered,
     at: options.findLastIndex(({ at }) => at <= pointed),
     from,
     to,
@@ -84,7 +89,9 @@ export function dialogOf(
 ): Dialog {
   const consents = about === 'permission' || about === 'trust' || about === 'login'
   const options = translatedOptions(
-    menu.options.map(({ id, label }): Option => defined({ id, label, grants: grants?.(label) })),
+    menu.options.map(({ id, label }): Option => {
+      return defined({ id, label, grants: grants?.(label), key: menu.numbered ? Number(id) : undefined })
+    }),
     consents ? meaning : () => undefined,
   )
   const no = options.find(({ means }) => means === 'no')?.label

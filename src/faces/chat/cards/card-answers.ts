@@ -145,21 +145,20 @@ export class CardAnswers {
       if (!joins) this.#drawn.push([])
       this.#drawn.at(-1)!.push({ at, to: visibleWidth(rows.at(-1)!) })
     }
-    const { grants } = this
-    const covers = grants === undefined ? [] : coverLines(' covers: ', grants, width, theme)
+    const covers = coverLines(' covers: ', this.#options[this.#at], width, theme)
     for (const _ of covers) this.#drawn.push([])
     if (this.line) this.#drawn.push([{ at: words.length, to: Infinity }])
     return [...rows, ...covers, ...(this.line ? [this.#own(width, theme)] : [])]
   }
 
   #option(at: number, width: number, theme: Theme): string[] {
-    const { id, label, grants } = this.#options[at]!
+    const { id, label } = this.#options[at]!
     const chosen = at === this.#at
     const box = this.#question.multiple ? (this.#marked.has(id) ? '[x] ' : '[ ] ') : ''
     const key = this.#keys[at]!
     const number = key <= 9 ? `${key} ` : '  '
     const lines = hangingLines(`${chosen ? '› ' : '  '}${number}${box}`, oneLine(label), width)
-    const covers = grants === undefined ? [] : coverLines('    covers: ', grants, width, theme)
+    const covers = coverLines('    covers: ', this.#options[at], width, theme)
     return [...lines.map((line) => (chosen ? theme.chosen(fitToWidth(line, width)) : line)), ...covers]
   }
 
@@ -174,10 +173,13 @@ export class CardAnswers {
 /** Rows of coverage that are shown of one option. */
 const mostCovers = 4
 
-function coverLines(mark: string, grants: string, width: number, theme: Theme): string[] {
+/** What an option allows from then on. Among options with numbers of their own, whose order says nothing, that is painted as dangerous. */
+function coverLines(mark: string, option: Option | undefined, width: number, theme: Theme): string[] {
+  const { grants, key } = option ?? {}
+  if (grants === undefined) return []
   const lines = hangingLines(mark, oneLine(grants), width)
   const shown = lines.length <= mostCovers ? lines : [...lines.slice(0, mostCovers - 1), `${' '.repeat(mark.length)}…`]
-  return shown.map((line) => theme.quiet(line))
+  return shown.map(key === undefined ? theme.quiet : theme.danger)
 }
 
 const oneLine = (text: string) => readableText(text).replace(/\s+/g, ' ').trim()

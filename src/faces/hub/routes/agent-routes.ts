@@ -105,7 +105,13 @@ export function agentRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
         text,
         about: optional(oneOf(...questionSubjects)),
         options: list(
-          object({ id: text, label: text, grants: optional(text), means: optional(oneOf('once', 'always', 'no')) }),
+          object({
+            id: text,
+            label: text,
+            grants: optional(text),
+            means: optional(oneOf('once', 'always', 'no')),
+            key: optional(integer(0)),
+          }),
         ),
         multiple: optional(boolean()),
         marked: optional(list(text)),

@@ -69,7 +69,7 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
         </ul>
       ) : (
         <p class="buttons">
-          {options.map(({ id, label, grants, means }, at) => (
+          {options.map(({ id, label, grants, means, key }, at) => (
             <button
               type="button"
               key={id}
@@ -79,6 +79,7 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
               onClick={() => answer([id])}
             >
               <kbd>{keys[at]}</kbd> {also(means) === undefined ? null : <kbd>{also(means)}</kbd>} {label}
+              {key === undefined || grants === undefined ? null : <small class="why"> covers: {grants}</small>}
             </button>
           ))}
         </p>
