@@ -238,7 +238,7 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   machine.settings({ agents, leash, terminals: { host: 'pty' } })
   const spawned = await machine.call(['crew', 'spawn', 'fake', '--worktree', '--json'], { env })
   assert.equal(spawned.code, 0, spawned.err)
-  const serving = start(['agent', '--slot', '1', '--capability', 'talk'])
+  const serving = start(['agent', '--slot', '1', '--capability', 'talk', '--machine-name', 'build-7'])
   const id = await add('Say more.')
   await until(() => git('branch', '--list', 'termaite/task-*') !== '')
   const worktree = join(machine.home, 'worktrees', slugOf(machine.project), 'slot-1')
@@ -251,7 +251,10 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   )
   assert.match(await diffText(hub, task!), /^\+more$/m)
   const [agent] = await hub.agents()
-  assert.deepEqual([agent!.source, agent!.capabilities], ['CLI', ['fake', 'talk']])
+  assert.deepEqual(
+    [agent!.source, agent!.capabilities, agent!.status?.machine, task!.tries![0]!.machine],
+    ['CLI', ['fake', 'talk'], 'build-7', 'build-7'],
+  )
   serving.child.kill('SIGTERM')
   await once(serving.child, 'exit')
   assert.equal((await machine.call(['crew', 'close', '--yes'], { env })).code, 0)

@@ -4,7 +4,6 @@ import type { Io } from '../../core/io.ts'
 import type { Slot } from '../../crew/slot.ts'
 import type { Place } from '../place.ts'
 import type { FoundHub } from './hub-discovery.ts'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { newId } from '../../base/id.ts'
@@ -31,7 +30,14 @@ import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { HubTaskSource } from '../../hub/hub-task-source.ts'
 
-type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
+type SlotOptions = {
+  slot: number
+  hub: FoundHub
+  capabilities: readonly string[]
+  push: boolean
+  /** The name of this machine at the hub, where the person chose one for this run. */
+  machineName?: string
+}
 
 /** The task that a slot works on, kept before its prompt is sent: a process that is given the task again goes on with that turn. */
 type TaskAtWork = {
@@ -47,7 +53,7 @@ const progressMs = 600_000
 export async function workOnHubTasks(
   io: Io,
   place: Place,
-  { slot: id, hub, capabilities, push }: SlotOptions,
+  { slot: id, hub, capabilities, push, machineName }: SlotOptions,
 ): Promise<number> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const tell = (words: string) => say(io, `termaite: ${words}`)
@@ -65,7 +71,7 @@ export async function workOnHubTasks(
       role: 'crew',
       name: `slot ${id}`,
       source: 'CLI' as const,
-      machine: machineNameOf(settings.link.name),
+      machine: machineNameOf(machineName ?? settings.link.name),
     }
     const at = { ...(await keysAt(io, place.root, hub.place.url)), version, protocol: hubProtocol }
     const as = { ...known, capabilities: [agent, ...capabilities], ...at }
@@ -77,7 +83,7 @@ export async function workOnHubTasks(
       as,
       clock: io.clock,
       workspace,
-      machine: hostname(),
+      machine: known.machine,
       checks: taskChecks(io, place, settings, settings.leash),
       vouch: vouching(io, hub, borderOf(io.env, place.home).toward('hub')),
       files: taskFilesIn(worktree?.path ?? place.root),

@@ -31,7 +31,7 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
     return joinOrLeave(io, { values, words })
   }
   const wishes = wishesOf(values)
-  if (values.slot !== undefined) return slot(io, wishes, String(values.slot))
+  if (values.slot !== undefined) return slot(io, wishes, String(values.slot), linkWishesOf(values))
   const plan = await preflight(io, wishes)
   try {
     return await begin(io, plan, wishes, linkWishesOf(values))
@@ -133,7 +133,7 @@ function stopWords({ agent, leash, state }: SupervisionPlan, io: Io): string[] {
 }
 
 /** Gives the hub's tasks to an agent that already runs in a slot of the crew. */
-async function slot(io: Io, wishes: AgentOptions, typed: string): Promise<number> {
+async function slot(io: Io, wishes: AgentOptions, typed: string, { machineName }: LinkWishes): Promise<number> {
   const id = Number(typed)
   if (!Number.isInteger(id))
     throw new UsageError(`--slot: found "${typed}", allowed: the number of a slot. \`termaite crew\` lists the slots.`)
@@ -142,12 +142,8 @@ async function slot(io: Io, wishes: AgentOptions, typed: string): Promise<number
   const hub = await findHub(io, place, settings, { ...wishes, wired: scanSettings(io, place).hubs })
   const unnote = noteProcess(place.home, { process: 'agent', project: place.cwd, about: `slot ${id}` }, io.clock)
   try {
-    return await workOnHubTasks(io, place, {
-      slot: id,
-      hub,
-      capabilities: wishes.capabilities,
-      push: wishes.push,
-    })
+    const { capabilities, push } = wishes
+    return await workOnHubTasks(io, place, defined({ slot: id, hub, capabilities, push, machineName }))
   } finally {
     unnote()
   }
