@@ -26,6 +26,7 @@ import { taskChecks, vouching } from './task-checks.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { carrierFor } from './work-carrier.ts'
 import { taskFilesIn } from './task-files.ts'
+import { leashOf } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { HubTaskSource } from '../../hub/hub-task-source.ts'
@@ -62,7 +63,9 @@ export async function workOnHubTasks(
   const crews = openCrews(io, place, settings, { carries: false, warn: tell })
   try {
     const open = crews.of()
-    const { agent, worktree } = await open.crew.slot(id)
+    const slot = await open.crew.slot(id)
+    const { agent, worktree } = slot
+    const own = settings.agents.find((one) => one.name === agent)
     const ownName = slotNameAtHub(agent, id, place.root)
     const name = hub.caller?.role === 'agent' ? hub.caller.name : ownName
     hubKey = new AgentKey({ place: hub.now, name, file: undefined, clock: io.clock })
@@ -84,7 +87,7 @@ export async function workOnHubTasks(
       clock: io.clock,
       workspace,
       machine: known.machine,
-      checks: taskChecks(io, place, settings, settings.leash),
+      checks: taskChecks(io, place, settings, leashOf(settings, own, slot)),
       vouch: vouching(io, hub, borderOf(io.env, place.home).toward('hub')),
       files: taskFilesIn(worktree?.path ?? place.root),
       carrier: carrierFor(io, hub, join(place.home, 'bundles', name), { push: push || settings.hub.push === true }),

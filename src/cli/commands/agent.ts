@@ -34,7 +34,7 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
   if (values.slot !== undefined) return slot(io, wishes, String(values.slot), linkWishesOf(values))
   const plan = await preflight(io, wishes)
   try {
-    return await begin(io, plan, wishes, linkWishesOf(values))
+    return await begin(io, plan, wishes, defined({ ...linkWishesOf(values), machineName: plan.machineName }))
   } finally {
     plan.resumed?.release()
   }
@@ -69,8 +69,8 @@ async function begin(io: Io, plan: SupervisionPlan, wishes: AgentOptions, linkWi
       {
         workspace,
         isRemade,
-        capabilities: wishes.capabilities,
-        machine: machineNameOf(linkWishes.machineName ?? plan.settings.link.name),
+        capabilities: plan.capabilities,
+        machine: machineNameOf(plan.machineName ?? plan.settings.link.name),
       },
     )
   } finally {
@@ -156,6 +156,7 @@ function wishesOf(values: Parsed['values']): AgentOptions {
     ...text('as'),
     ...text('server'),
     ...text('leash'),
+    ...linkWishesOf(values),
     resume: values.resume === true,
     tmux: values.tmux === true,
     here: values.here === true,
