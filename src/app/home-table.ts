@@ -192,8 +192,14 @@ export const projectTable: readonly HomeRow[] = [
     format: `folder of ${jsonl}`,
   },
   {
+    path: 'supervised.json',
+    name: /^supervised\.json$/,
+    what: 'the leash, the hub and other options of supervised agents, for --resume',
+    format: 'JSON',
+  },
+  {
     path: '*.json.tmp',
-    name: /^(project|trees|draw|settling|imported)\.json\.tmp$/,
+    name: /^(project|trees|draw|settling|imported|supervised)\.json\.tmp$/,
     what: 'left by an interrupted write',
     format: 'as the file',
   },

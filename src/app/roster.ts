@@ -15,7 +15,7 @@ import { pipeAgent } from '../agents/pipe/pipe-agent.ts'
 import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
-import { tighter, looser } from '../core/work/agent.ts'
+import { looser } from '../core/work/agent.ts'
 import { profileOf, takesServers, vendorOf, withModel } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from './vendor-border.ts'
 import { foldersWords } from './added-folders.ts'
@@ -23,7 +23,7 @@ import { agentEnvironment } from './agent-environment.ts'
 import { wallAround } from './agent-wall.ts'
 import { allowsAct, answerRecord, withRecordedAnswers } from './recorded-answers.ts'
 import { nativeSeat } from './native/native-seat.ts'
-import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
+import { enabledAgents, leashOf, windowOf } from '../settings/enabled-agents.ts'
 
 export type RosterParts = {
   blobs: Blobs
@@ -60,7 +60,7 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
 function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSeat, parts: RosterParts): Agent {
   const agent = withSeatModel(configured, seat.model)
   const profile = profileOf(agent)
-  const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+  const leash = leashOf(settings, agent, seat)
   if (agent.kind === 'native') {
     const { limits } = seat
     const own = nativeIn({ agent, settings, leash, window: windowOf(agent), advises: parts.advises, limits }, parts)

@@ -4,6 +4,7 @@ import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Blobs, Ref } from '../core/talk/store.ts'
 import type { Agent } from '../core/work/agent.ts'
+import { heldLeash } from '../core/work/agent.ts'
 import type { KeeperParts } from './crew-parts.ts'
 import type { TurnResult } from './slot-moves.ts'
 import type { Flight, LastTurn, LivingSlot, Send, Slot } from './slot.ts'
@@ -206,12 +207,13 @@ export class SlotRunner {
   }
 
   #world(slot: LivingSlot) {
-    const { cwd, leash, worker } = slot
+    const { cwd, worker } = slot
     this.#work = worker && new WorkerTurn({ ...slot, worker }, this.#parts.host, this.#parts.clock)
     const { late, budget } = this.#work ?? {}
     return {
       cwd,
-      leash,
+      // The agent is held to its own leash too, which the roster knows.
+      leash: heldLeash('all', slot),
       signal: late ? AbortSignal.any([this.#stop.signal, late]) : this.#stop.signal,
       left: this.#left.signal,
       ask: slotAsk(this.#questions),

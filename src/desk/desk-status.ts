@@ -8,7 +8,7 @@ import { basename } from 'node:path'
 import { callAfter } from '../base/clock.ts'
 import { viewTokens } from '../core/talk/tokens.ts'
 import { nextAgent } from '../mind/rotation/agent-order.ts'
-import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
+import { enabledAgents, leashOf, loosestLeash, windowOf } from '../settings/enabled-agents.ts'
 import { defaultThinking } from '../app/thinking/thinking-choice.ts'
 
 type DeskStatusParts = {
@@ -145,7 +145,8 @@ function standingOf(app: App, known: KnownStatus): Standing {
     project: basename(place.root) || place.root,
     ...(session.name === undefined ? {} : { session: session.name }),
     mode: app.mode,
-    leash: settings.leash,
+    // Where chance decides who is next, the agent that may do most is shown.
+    leash: next === undefined ? loosestLeash(settings) : leashOf(settings, agentNamed(settings, next)),
     strategy: settings.rotationStrategy,
     thinking,
     agents,
@@ -155,6 +156,8 @@ function standingOf(app: App, known: KnownStatus): Standing {
     ...(known.waiting ? { waiting: known.waiting } : {}),
   }
 }
+
+const agentNamed = ({ agents }: App['settings'], named: string) => agents.find(({ name }) => name === named)
 
 /** Reads the order of the strategy `measured`, whose code is loaded for it alone. */
 async function measuredOf(app: App): Promise<MeasuredRotation | undefined> {

@@ -16,6 +16,7 @@ import { knownSettings, withAgents, withKnown } from '../app/offers/known-agents
 import { UsageError } from '../core/io.ts'
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { leashOf } from '../settings/enabled-agents.ts'
 import { rewriteSettings, writeSettings } from '../settings/settings-editor.ts'
 import { leashMeanings } from '../core/work/agent.ts'
 import { wallOf } from '../safety/wall/wall.ts'
@@ -112,13 +113,14 @@ async function newSettings(world: SetupWorld, plan: SetupPlan): Promise<string |
   const settings: FileSettings = { rotationStrategy: 'exhaustion', leash: plan.leash, agents }
   const { file, copies } = await replaceSettings(world.home, settings, world.clock.now())
   const kept = copies.map((copy) => `The settings before are kept as ${copy}; what you had added is only there now.`)
-  return [...writtenWords(file, plan, ', each until it fails'), ...kept].join('\n')
+  return [...writtenWords(file, plan, agents, ', each until it fails'), ...kept].join('\n')
 }
 
 /** Changes the agents and the leash of the settings that are there, and nothing else. Undefined where the person leaves them as they are. */
 async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSettings): Promise<string | undefined> {
   const { file, text: before } = known
-  const after = withAgents(known, agentsFor(plan), plan.leash)
+  const agents = agentsFor(plan)
+  const after = withAgents(known, agents, plan.leash)
   if (after === before) return `${file} says all of this already, so it stays as it is.`
   if (!(await mayChange(world, { file, before, after }))) return undefined
   if (readFileSync(file, 'utf8') !== before)
@@ -126,7 +128,7 @@ async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSe
   const copy = copyOf(file, world.clock.now())
   copyFileSync(file, copy)
   await rewriteSettings(world.home, after)
-  return [...writtenWords(file, plan), `The settings before are kept as ${copy}.`].join('\n')
+  return [...writtenWords(file, plan, agents), `The settings before are kept as ${copy}.`].join('\n')
 }
 
 /** Where this machine has a sandbox, offers to let our own agent work inside it without asking; elsewhere says that there is none. */
@@ -152,9 +154,9 @@ async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash
 const insideWords =
   'This machine has a sandbox: commands in it can write the project alone, see no keys and have no network. Leaving it always asks: the network, files outside the project, installations, your keys, Docker.'
 
-/** Two lines for each agent, because a table would be too wide for a terminal. */
+/** One line for each agent. How much each may do is said with the choice of the leash, and when that is written. */
 function foundLines(found: readonly KnownOffer[]): string[] {
-  return found.flatMap((offer) => [`  ${offer.title} · ${offer.words}`, `    ${leashOn(offer, 'ask')}`])
+  return found.map((offer) => `  ${offer.title} · ${offer.words}`)
 }
 
 function nothingWords(): string {
@@ -168,8 +170,8 @@ function nothingWords(): string {
   ].join('\n')
 }
 
-/** Says what was written, and to whom turns go; `how` says how they go on from one agent to the next. */
-function writtenWords(file: string, plan: SetupPlan, how = ''): string[] {
+/** Says what was written, to whom turns go, and what each agent may do; `how` says how turns go on from one agent to the next. */
+function writtenWords(file: string, plan: SetupPlan, agents: readonly WrittenAgent[], how = ''): string[] {
   const held = heldIn(plan)
   const off = plan.chosen.filter((offer) => !held.includes(offer))
   return [
@@ -177,7 +179,19 @@ function writtenWords(file: string, plan: SetupPlan, how = ''): string[] {
     held.length === 0
       ? `Wrote ${file}, but no agent takes turns yet.`
       : `Wrote ${file}: turns go to ${held.map(({ name }) => name).join(' → ')}${held.length > 1 ? how : ''}.`,
+    ...held.map((offer) => `  ${offer.name}: ${heldWords(offer, plan, agents)}`),
   ]
+}
+
+/** Says what an agent may do by the settings that were written. */
+function heldWords(offer: KnownOffer, plan: SetupPlan, agents: readonly WrittenAgent[]): string {
+  const leash = leashOf(
+    plan,
+    agents.find(({ name }) => name === offer.name),
+  )
+  const words = leashOn(offer, leash)
+  const isItsOwn = offer.known?.leash !== undefined || offer.known?.command !== undefined
+  return isItsOwn ? words : `leash ${leash}, ${words}`
 }
 
 const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'

@@ -1,7 +1,7 @@
-import type { Leash } from '../core/work/agent.ts'
+import type { Leash, SeatLeash } from '../core/work/agent.ts'
 import type { Settings } from './settings.ts'
 import type { AgentSettings, NativeAgentSettings } from './agent-settings.ts'
-import { leashes } from '../core/work/agent.ts'
+import { heldLeash, leashes } from '../core/work/agent.ts'
 import { modelWindow, unknownWindow } from '../models/model-windows.ts'
 import { profileOf } from './agent-settings.ts'
 
@@ -29,9 +29,21 @@ export function smallestWindow(settings: Settings): number {
   return windows.length ? Math.min(...windows) : unknownWindow
 }
 
+/**
+ * The leash that holds an agent of the settings: its own or the usual one, in a seat as that seat limits or allows it. Everything that
+ * starts an agent or shows what an agent may do asks here.
+ */
+export function leashOf(
+  settings: Pick<Settings, 'leash'>,
+  agent: Pick<AgentSettings, 'leash'> | undefined,
+  seat: SeatLeash = {},
+): Leash {
+  return heldLeash(agent?.leash ?? settings.leash, seat)
+}
+
 /** The loosest leash of all enabled agents. A turn runs on it, and each agent is still held to its own leash. */
 export function loosestLeash(settings: Settings): Leash {
-  const own = enabledAgents(settings).map((agent) => agent.leash ?? settings.leash)
+  const own = enabledAgents(settings).map((agent) => leashOf(settings, agent))
   return leashes.findLast((leash) => own.includes(leash)) ?? settings.leash
 }
 

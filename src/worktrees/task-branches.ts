@@ -133,7 +133,7 @@ function keptOf(diff: Buffer, branch: string): { diff: string; cut?: true } {
 const longestDiff = longestText - 1024 * 1024
 
 /** Returns the diff byte for byte: spaces at its end are part of it. */
-async function diffOf(git: Git, cwd: string, from: string, branch: string): Promise<Buffer> {
+export async function diffOf(git: Git, cwd: string, from: string, branch: string): Promise<Buffer> {
   const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--submodule=short', from, branch]
   return checkedGit(git, cwd, args)
 }

@@ -4,7 +4,7 @@ import type { Environment } from './worktree-git.ts'
 import { existsSync, realpathSync } from 'node:fs'
 import { gitFolders } from '../base/git.ts'
 import { checkedGit, projectGit } from '../base/project-git.ts'
-import { branchOf, filesOf, ownName, sweepBranch } from './task-branches.ts'
+import { branchOf, diffOf, filesOf, ownName, sweepBranch } from './task-branches.ts'
 import { hasBranch } from './worktree-git.ts'
 
 /** The work of a task in a repository of this machine. */
@@ -29,14 +29,15 @@ export async function localWork(env: Environment, root: string, task: string): P
   const git = projectGit(env)
   const branch = branchOf(task)
   if (!(await hasBranch(git, root, branch))) return undefined
-  const [commit, into, base, merged, worktree] = await Promise.all([
-    git(root, 'rev-parse', branch),
+  // An agent may move its branch at any moment, so that everything is read of one commit.
+  const commit = await git(root, 'rev-parse', branch)
+  const [into, base, merged, worktree] = await Promise.all([
     git(root, 'rev-parse', '--abbrev-ref', 'HEAD').catch(() => 'HEAD'),
-    git(root, 'merge-base', 'HEAD', branch).catch(() => undefined),
-    isAncestor(git, root, branch, 'HEAD'),
+    git(root, 'merge-base', 'HEAD', commit).catch(() => undefined),
+    isAncestor(git, root, commit, 'HEAD'),
     worktreeOf(git, root, branch),
   ])
-  const files = base === undefined ? [] : await filesOf(git, root, base, branch)
+  const files = base === undefined ? [] : await filesOf(git, root, base, commit)
   const known = { root, branch, commit, into: into === 'HEAD' ? undefined : into, files, merged }
   return worktree === undefined ? known : { ...known, worktree }
 }
@@ -46,6 +47,22 @@ export async function mergeOf(env: Environment, root: string, commit: string): P
   const git = projectGit(env)
   if (!existsSync(root) || !(await isAncestor(git, root, commit, 'HEAD'))) return undefined
   return { commit: await git(root, 'rev-parse', 'HEAD') }
+}
+
+/** The diff between two commits of a repository; undefined where one of them is not there. */
+export async function diffBetween(
+  env: Environment,
+  root: string,
+  from: string,
+  to: string,
+): Promise<{ files: FileChange[]; text: string } | undefined> {
+  const git = projectGit(env)
+  try {
+    const [files, diff] = await Promise.all([filesOf(git, root, from, to), diffOf(git, root, from, to)])
+    return { files, text: diff.toString() }
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether two folders belong to one repository. */
@@ -60,42 +77,63 @@ export type MergeObstacle = { type: 'conflicts'; paths: string[] } | { type: 're
 /** How a merge ended; `forward`: the person's branch had no commit of its own, and was only moved. */
 export type Merge = { type: 'merged'; commit: string; forward: boolean } | MergeObstacle
 
-/** Looks for what would stop a merge, without touching anything. A git before 2.38 cannot foresee conflicts. */
-export async function mergeObstacle(
-  env: Environment,
-  { root, branch, into }: LocalWork,
-): Promise<MergeObstacle | undefined> {
+/**
+ * Looks for what would stop a merge, without touching anything. Changed files that the merge does not touch stay as they are. A git
+ * before 2.38 cannot foresee conflicts.
+ */
+export async function mergeObstacle(env: Environment, work: LocalWork): Promise<MergeObstacle | undefined> {
+  const { root, branch, commit, into } = work
   const git = projectGit(env)
   const refused = (why: string): MergeObstacle => ({ type: 'refused', why })
   if (into === undefined)
     return refused(`no branch is checked out in ${root}. Check one out first: git switch <branch>`)
   if (into === branch) return refused(`${root} is on ${branch} itself. Check out the branch that it should go into`)
   const dirty = await changedFiles(git, root)
-  if (dirty.length > 0)
-    return refused(`${root} has changes that are not committed (${listed(dirty)}). Commit or stash them first`)
-  const paths = await foreseenConflicts(git, root, branch)
+  if (dirty.length > 0) {
+    const touched = await touchedFiles(git, root, commit)
+    const inTheWay = dirty.filter(({ path }) => touched.has(path)).map(({ path }) => path)
+    if (inTheWay.length > 0)
+      return refused(`${root} has changes that are not committed (${listed(inTheWay)}). Commit or stash them first`)
+  }
+  const paths = (await foreseenMerge(git, root, commit)).conflicts
   return paths.length > 0 ? { type: 'conflicts', paths } : undefined
 }
 
 /**
- * Merges a task's branch into the branch that is checked out in the work tree. A merge that meets a conflict all the same
- * is taken back, which a clean work tree allows without loss.
+ * Merges the commit of a task's work, whatever its branch has become meanwhile, into the branch that is checked out in the work tree. A
+ * merge that meets a conflict all the same is taken back; changes of files that it does not touch stay.
  */
 export async function mergeWork(env: Environment, work: LocalWork, subject: string): Promise<Merge> {
   const obstacle = await mergeObstacle(env, work)
   if (obstacle) return obstacle
-  const { root, branch } = work
+  const { root, commit } = work
   const git = projectGit(env)
   // The person's own filters, such as git-lfs, write the merged files as a merge by hand would.
   const options = { filters: true }
-  const forward = await isAncestor(git, root, 'HEAD', branch)
-  const how = forward ? ['--ff-only'] : ['--no-ff', '--no-verify', '-m', subject]
-  const args = [...(await ownName(git, root)), 'merge', '--quiet', ...how, branch]
-  const { code, err } = await git.ran(root, args, options)
+  const name = await ownName(git, root)
+  const forward = await isAncestor(git, root, 'HEAD', commit)
+  const staged = !forward && (await changedFiles(git, root)).some(({ isStaged }) => isStaged)
+  const prepared = staged ? await mergeCommit(git, root, { commit, subject, name }) : undefined
+  const how =
+    forward || prepared !== undefined
+      ? ['--ff-only', prepared ?? commit]
+      : ['--no-ff', '--no-verify', '-m', subject, commit]
+  const { code, err } = await git.ran(root, [...name, 'merge', '--quiet', ...how], options)
   if (code === 0) return { type: 'merged', commit: await git(root, 'rev-parse', 'HEAD'), forward }
   const paths = await unmergedFiles(git, root)
   if (paths.length > 0) await git.ran(root, ['merge', '--abort'], options)
   return paths.length > 0 ? { type: 'conflicts', paths } : { type: 'refused', why: gitWords(err) }
+}
+
+/** Makes the commit of a merge beside the work tree, because git merges nothing into an index with staged changes; undefined with an old git. */
+async function mergeCommit(
+  git: Git,
+  root: string,
+  { commit, subject, name }: { commit: string; subject: string; name: readonly string[] },
+): Promise<string | undefined> {
+  const { tree } = await foreseenMerge(git, root, commit)
+  if (tree === undefined) return undefined
+  return git(root, ...name, 'commit-tree', tree, '-p', 'HEAD', '-p', commit, '-m', subject)
 }
 
 /** Removes what a merged task left: its branch, unless a worktree has it checked out. Returns whether the branch is gone. */
@@ -103,13 +141,19 @@ export function sweepMerged(env: Environment, { root, branch }: Pick<LocalWork, 
   return sweepBranch(projectGit(env), root, branch)
 }
 
-/** The files that would conflict, found without touching the work tree; empty where there are none or an old git cannot tell. */
-async function foreseenConflicts(git: Git, root: string, branch: string): Promise<string[]> {
-  const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', 'HEAD', branch]
+/** The tree that a merge would make and the files that would conflict, found without touching the work tree; an old git finds neither. */
+async function foreseenMerge(git: Git, root: string, commit: string): Promise<{ tree?: string; conflicts: string[] }> {
+  const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', 'HEAD', commit]
   const { code, out } = await git.ran(root, args)
-  if (code !== 1) return []
-  // The first field is the tree.
-  return [...new Set(out.toString().split('\0').slice(1))].filter((path) => path !== '')
+  const [tree = '', ...paths] = out.toString().split('\0')
+  if (code === 0) return { tree, conflicts: [] }
+  return { conflicts: code === 1 ? [...new Set(paths)].filter((path) => path !== '') : [] }
+}
+
+/** The files that a merge of a commit writes or removes. */
+async function touchedFiles(git: Git, root: string, commit: string): Promise<Set<string>> {
+  const args = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '-z', `HEAD...${commit}`]
+  return new Set((await checkedGit(git, root, args)).toString().split('\0'))
 }
 
 async function unmergedFiles(git: Git, root: string): Promise<string[]> {
@@ -121,10 +165,12 @@ async function unmergedFiles(git: Git, root: string): Promise<string[]> {
 }
 
 /** The files that differ from the last commit; files that git does not know do not count, because a merge never overwrites them. */
-async function changedFiles(git: Git, root: string): Promise<string[]> {
+async function changedFiles(git: Git, root: string): Promise<{ path: string; isStaged: boolean }[]> {
   const args = ['status', '--porcelain', '--no-renames', '-z', '--untracked-files=no', '--ignore-submodules=all']
   const fields = (await checkedGit(git, root, args)).toString().split('\0')
-  return fields.filter((field) => field !== '').map((field) => field.slice(3))
+  return fields
+    .filter((field) => field !== '')
+    .map((field) => ({ path: field.slice(3), isStaged: !field.startsWith(' ') }))
 }
 
 /** The worktree, other than the person's own, that has a branch checked out. */

@@ -61,10 +61,11 @@ type Held = {
   run?: string[]
   outside?: string[]
   env?: Record<string, string>
+  scope?: string[]
 }
 
 function held(
-  { leash = 'edit', network = 'rule', enabled = true, allow = [], run = [], outside = [], env = {} }: Held,
+  { leash = 'edit', network = 'rule', enabled = true, allow = [], run = [], outside = [], env = {}, scope }: Held,
   sandbox = system,
 ) {
   const store = memoryStore()
@@ -74,7 +75,8 @@ function held(
     permissions: permissionsOf({ allow }, { allow: run }),
     sandbox: { enabled, network },
   }
-  const seat = { agent: { name: 'own' }, settings, leash, window: 1 } as unknown as NativeSeat
+  const limits = scope && { scope }
+  const seat = { agent: { name: 'own' }, settings, leash, window: 1, limits } as unknown as NativeSeat
   const opened: string[] = []
   const rooms = new ScratchRooms(async () => {
     const folder = `/scratch/${opened.push('open')}`
@@ -417,6 +419,23 @@ test('a refusal is said to both, asked about once, and run outside after a yes',
   // The second refusal of the same command is not asked about.
   golden(t, (await run(command)).text)
   assert.equal(asked.length, 1)
+})
+
+test('a worker is told that its scope stopped a command, not a leash that it is not on', async (t) => {
+  // As sed, bash, mkdir and mv say it behind the wall of a scope.
+  const refusals = [
+    "sed: couldn't open temporary file ./sedTgpsUY: Read-only file system",
+    'bash: line 1: new.txt: Read-only file system',
+    "mkdir: cannot create directory 'lib': Read-only file system",
+    "mv: cannot move 'a.txt' to 'c.txt': Read-only file system",
+  ]
+  const scope = ['a.txt', 'new.txt']
+  const told = async (how: Held, printed: string) => {
+    const { run, asked } = scripted(how, printed, ['once'])
+    return [(await run('make x')).text.split('\n'), asked.length]
+  }
+  golden(t, await Promise.all(refusals.map((printed) => told({ scope }, printed))))
+  golden(t, await told({ scope, leash: 'read' }, refusals[1]!))
 })
 
 test('"always" is kept for the project, a no and an empty room are told to the model', async (t) => {

@@ -30,7 +30,7 @@ test(
     at.git('add', '-A')
     at.git('-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-q', '-m', 'a check')
     const env = { ANTHROPIC_API_KEY: 'made-up' }
-    const agent = at.start(['agent', '--start=own'], env)
+    const agent = at.start(['agent', '--start=own', '--machine-name', 'build-7'], env)
     const [task] = await at.settled([await at.add('Do it.')])
     agent.child.kill('SIGTERM')
     await once(agent.child, 'exit')
@@ -39,8 +39,8 @@ test(
     const { output, ms, whole, ...ran } = one!.checks![0]!
     assert.deepEqual([ran, one!.checks!.length], [{ command: 'npm test', exit: 3, ranBy: 'termaite' }, 1], agent.said())
     assert.deepEqual(
-      [one!.diff!.files, one!.branch, existsSync(one!.worktree!)],
-      [1, `termaite/task-${task!.id.slice(-8)}`, false],
+      [one!.diff!.files, one!.branch, one!.machine, existsSync(one!.worktree!)],
+      [1, `termaite/task-${task!.id.slice(-8)}`, 'build-7', false],
     )
     assert.match(output, /found made/)
     assert.equal(ms > 0 && whole!.bytes > 45_000, true)

@@ -214,6 +214,40 @@ test('of two processes that resume one session at the same moment, one has it', 
   )
 })
 
+test(
+  'an agent is resumed on the leash, at the hub and with the capabilities that it was started with',
+  options,
+  async (t) => {
+    const { machine, hub, env, folder, session } = await machineAtWork(t)
+    // Another address of the same hub, which only the option names.
+    const server = env.TERMAITE_HUB.replace('127.0.0.1', 'localhost')
+    const atWork = async (...args: string[]) => {
+      const child = machine.start(['agent', '--start=fake', ...args])
+      t.after(() => child.kill('SIGKILL'))
+      let said = ''
+      child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+      await until(() => said.includes('waiting for a task'))
+      const [{ capabilities } = assert.fail(said)] = (await hub.agents()).filter(({ id }) => id === session().hubId)
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      return capabilities
+    }
+    const planned = async (...args: string[]) => {
+      const { out } = await machine.call(['agent', '--start=fake', '--resume', '--dry-run', ...args])
+      return ['agent', 'hub'].map((row) => out.split('\n').find((line) => line.startsWith(`${row} `)))
+    }
+    const options = ['--leash', 'read', '--server', server, '--capability', 'talk', '--capability', 'sing']
+    assert.deepEqual(await atWork(...options), ['fake', 'talk', 'sing'])
+    // The agent can write the state of its session, and gains nothing by that.
+    const file = join(folder('sessions'), session().id, 'session.json')
+    writeFileSync(file, JSON.stringify({ ...session(), leash: 'all', server: 'http://127.0.0.1:1' }))
+    const masks = { [server]: '<server>', [session().hubId]: '<id>' }
+    golden(t, await planned(), masks)
+    assert.deepEqual(await atWork('--resume', '--leash', 'ask', '--capability', 'dance'), ['fake', 'dance'])
+    golden(t, await planned(), masks)
+  },
+)
+
 test('an agent whose key was revoked says so, and how it is resumed', options, async (t) => {
   const { machine, env } = await machineAtWork(t)
   const { out } = await machine.call(['hub', 'keys', 'add', 'worker', '--role', 'agent'], { env })
@@ -238,7 +272,7 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   machine.settings({ agents, leash, terminals: { host: 'pty' } })
   const spawned = await machine.call(['crew', 'spawn', 'fake', '--worktree', '--json'], { env })
   assert.equal(spawned.code, 0, spawned.err)
-  const serving = start(['agent', '--slot', '1', '--capability', 'talk'])
+  const serving = start(['agent', '--slot', '1', '--capability', 'talk', '--machine-name', 'build-7'])
   const id = await add('Say more.')
   await until(() => git('branch', '--list', 'termaite/task-*') !== '')
   const worktree = join(machine.home, 'worktrees', slugOf(machine.project), 'slot-1')
@@ -251,7 +285,10 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   )
   assert.match(await diffText(hub, task!), /^\+more$/m)
   const [agent] = await hub.agents()
-  assert.deepEqual([agent!.source, agent!.capabilities], ['CLI', ['fake', 'talk']])
+  assert.deepEqual(
+    [agent!.source, agent!.capabilities, agent!.status?.machine, task!.tries![0]!.machine],
+    ['CLI', ['fake', 'talk'], 'build-7', 'build-7'],
+  )
   serving.child.kill('SIGTERM')
   await once(serving.child, 'exit')
   assert.equal((await machine.call(['crew', 'close', '--yes'], { env })).code, 0)

@@ -117,7 +117,8 @@ test(
       machine.git('worktree', 'add', '-q', '-b', branch, tree)
       writeFileSync(join(tree, 'sum.txt'), text)
       machine.git('-C', tree, 'commit', '-qam', text)
-      await orc.respond(given.ticket, 'orc', { status: 'IN_REVIEW', message: 'Did it.', artifacts: [{ branch }] })
+      const place = { branch, commit: machine.git('rev-parse', branch).trim() }
+      await orc.respond(given.ticket, 'orc', { status: 'IN_REVIEW', message: 'Did it.', place })
       return { short, id: given.task.id }
     }
     const first = await review('right\n')

@@ -54,8 +54,9 @@ async function shop(t: TestContext) {
     at(tree, 'add', '.')
     at(tree, 'commit', '-q', '-m', message)
     git('worktree', 'remove', tree)
-    await hub.respond(given.ticket, 'orc', { status: 'IN_REVIEW', message, artifacts: [{ branch }] })
-    return { short, branch, id: given.task.id }
+    const commit = git('rev-parse', branch)
+    await hub.respond(given.ticket, 'orc', { status: 'IN_REVIEW', message, place: { branch, commit } })
+    return { short, branch, commit, id: given.task.id }
   }
   const state = async (short: string) => {
     const { out } = await termaite('task', 'list', '--all', '--json')
@@ -122,6 +123,33 @@ test('approve alone says where the work is, and --merge later makes a real merge
     'first',
   ])
   assert.deepEqual([read('a.txt'), read('untracked.txt'), branches()], ['one\ntwo\n3\n', 'stays\n', ['main']])
+})
+
+test('neither the command line nor the hub merges a branch that has moved since its review', options, async (t) => {
+  const { machine, git, read, termaite, review, state, tree, serving } = await shop(t)
+  const { short, branch, commit, id } = await review({ 'a.txt': 'one\n2\nthree\n' })
+  const before = tree()
+  const moved = `${machine.folder}/moved`
+  git('worktree', 'add', '-q', moved, branch)
+  writeFileSync(join(moved, 'a.txt'), 'one\nevil\nthree\n')
+  execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', 'commit', '-qam', 'later'], { cwd: moved })
+  git('worktree', 'remove', moved)
+  const tip = git('rev-parse', branch)
+  const masks = { [machine.folder]: '<machine>', [short]: '<short>', [commit]: '<reviewed>' }
+  for (const most of [12, 8])
+    Object.assign(masks, { [commit.slice(0, most)]: '<reviewed>', [tip.slice(0, most)]: '<tip>' })
+  const refused = await termaite('task', 'approve', short, '--merge', '--yes')
+  golden(t, [refused.code, refused.out, ...refused.err.split('\n')], masks)
+  await golden.rejects(t, serving.hub.tell(id, 'approve', { try: 1, merge: true }), masks)
+  assert.deepEqual([tree(), await state(short)], [before, 'IN_REVIEW'])
+  git('branch', '--force', branch, commit)
+  writeFileSync(join(machine.project, 'mine.txt'), 'not committed\n')
+  git('add', 'mine.txt')
+  assert.equal((await termaite('task', 'approve', short, '--merge', '--yes')).code, 0)
+  assert.deepEqual(
+    [read('a.txt'), git('rev-parse', 'HEAD'), git('status', '--porcelain')],
+    ['one\n2\nthree\n', commit, 'A  mine.txt'],
+  )
 })
 
 test('a merge that cannot be made is told by file, and the work tree is as before', options, async (t) => {

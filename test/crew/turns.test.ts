@@ -1,3 +1,4 @@
+import type { Agent, Leash, RosterSeat, Turn } from '../../src/core/work/agent.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
@@ -25,6 +26,26 @@ test('a spawned agent answers, stays idle, and its artifact is its answer', asyn
   }
   assert.deepEqual(await crew.artifact(1), { output: 'all is well', truncated: false, fenced: true })
   assert.deepEqual(pasted, ['audit'])
+})
+
+test('a turn of a slot is on the leash that a person gave the slot, and never looser than the sandbox that spawned it', async (context) => {
+  const { find, answer, seat } = machine()
+  const held: Leash[] = []
+  const watched = (given: RosterSeat): Agent => {
+    const agent = seat('claude')(given)
+    const turn = (one: Turn) => (held.push(one.leash), agent.turn(one))
+    return { ...agent, turn }
+  }
+  const { crew, clock } = crewOf(context, { claude: watched }, { find })
+  const asked = { ...place, leash: 'ask' as const, agent: 'claude', task: 'audit' }
+  const seats = [{}, { allowed: 'edit' as const }, { allowed: 'all' as const }, { leash: 'all' as const, within: '/p' }]
+  for (const [at, more] of seats.entries()) {
+    await crew.spawn({ ...asked, ...more })
+    await clock.turn(200)
+    answer(at + 1, 'done')
+    await clock.turn(200)
+  }
+  assert.deepEqual(held, ['ask', 'edit', 'all', 'edit'])
 })
 
 test('a slot that depends on an idle slot starts at once', async (context) => {

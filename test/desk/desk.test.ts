@@ -1,4 +1,5 @@
 import type { CommandWorld } from '../../src/core/talk/command.ts'
+import type { Leash } from '../../src/core/work/agent.ts'
 import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -47,6 +48,24 @@ test('a prompt is a turn: its events are told, then its closing line, then how t
       names: [['good', 'ready']],
     },
   )
+})
+
+test('the status shows the leash that holds the agent of the next turn, and the loosest if chance decides', async (t) => {
+  const own = (name: string, leash: Leash) => ({
+    ...{ name, kind: 'pipe' as const, profile: name },
+    ...{ contextWindowTokens: 10_000, leash },
+  })
+  const agents = [own('claude', 'all'), own('codex', 'read')]
+  const { desk, until } = await sitDown(t, folderOf(t), {}, { agents })
+  const shown = () => [desk.standing().next, desk.standing().leash]
+  assert.deepEqual(shown(), ['claude', 'all'])
+  desk.controls.aim('codex')
+  await until(() => desk.standing().next === 'codex')
+  assert.deepEqual(shown(), ['codex', 'read'])
+  desk.controls.aim(undefined)
+  desk.controls.setStrategy('random')
+  await until(() => desk.standing().next === undefined)
+  assert.deepEqual(shown(), [undefined, 'all'])
 })
 
 test('/plan names the mode that it has just set', options, async (t) => {

@@ -168,6 +168,51 @@ test('a crew: the real Claude Code in a terminal is given a task, watched, and e
   await until(async () => (await ours()).length === 0)
 })
 
+for (const [leash, flags, call] of [
+  ['edit', /--permission-mode acceptEdits/, { tool: 'Write', input: { content: 'made' } }],
+  [
+    'all',
+    /--dangerously-skip-permissions|--allowedTools \S*Bash/,
+    { tool: 'Bash', input: { command: 'echo made > ' } },
+  ],
+] as const)
+  test(`a crew: the real Claude Code runs on the leash ${leash} that a person gave its slot`, { skip }, async (t) => {
+    const made = () => join(rig.cwd, 'made.txt')
+    const input = () =>
+      call.tool === 'Write' ? { ...call.input, file_path: made() } : { command: `${call.input.command}${made()}` }
+    const model = await modelServer(({ text, body }) =>
+      text.includes('make the file') && !JSON.stringify(body.messages).includes('tool_result')
+        ? { call: { tool: call.tool, input: input() } }
+        : { text: 'It is made.' },
+    )
+    const rig = await screenRig('claude', model.url)
+    const known = {
+      ...{ hasCompletedOnboarding: true, theme: 'dark', bypassPermissionsModeAccepted: true },
+      customApiKeyResponses: { approved: ['made-up'], rejected: [] },
+      projects: { [rig.cwd]: { hasTrustDialogAccepted: true } },
+    }
+    writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
+    const run = async (...args: string[]) => {
+      const ran = await collect(start[0], [...start.slice(1), ...args], { cwd: rig.cwd, env: rig.env })
+      assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out.toString()}${ran.err}`)
+      return ran.out.toString()
+    }
+    t.after(async () => {
+      await run('crew', 'close', '--yes')
+      await model.close()
+      await rig[Symbol.asyncDispose]()
+    })
+    await run('crew', 'spawn', 'claude', 'make the file', '--leash', leash)
+    await run('crew', 'wait', '1')
+    assert.equal(await run('crew', 'artifact', '1'), 'It is made.\n')
+    assert.equal(readFileSync(made(), 'utf8').trim(), 'made')
+    const pids = (await processTable()).map(({ pid }) => pid)
+    const marked = await Promise.all(pids.map((pid) => carries(pid, rig.root)))
+    const ours = pids.filter((_pid, at) => marked[at]).map(String)
+    const lines = execFileSync('ps', ['-ww', '-o', 'args=', '-p', ours.join(',')], { encoding: 'utf8' })
+    assert.match(lines, flags)
+  })
+
 const names: Record<string, string> = { anthropic: 'claude', gemini: 'gemini', responses: 'codex' }
 
 function scripted({ wire, text }: Asked, spent: ReadonlySet<string>): Answer {

@@ -5,12 +5,11 @@ import type { FileCommand } from './command-files.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { drain } from '../../base/relay.ts'
-import { tighter } from '../../core/work/agent.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { isForbidden } from '../../core/work/perform.ts'
 import { attribute, tag } from '../../core/talk/transcript.ts'
 import { UsageError } from '../../core/io.ts'
-import { nativeAgents } from '../../settings/enabled-agents.ts'
+import { leashOf, nativeAgents } from '../../settings/enabled-agents.ts'
 import { exit } from '../../core/exit-codes.ts'
 import { CommandText } from './command-text.ts'
 
@@ -69,7 +68,7 @@ async function outputOf(
     attempts: [],
     steered: [],
     cwd: place.cwd,
-    leash: tighter(own?.leash ?? settings.leash, leash),
+    leash: leashOf(settings, own, { leash }),
     signal,
     clock: io.clock,
     ask: (question, withdrawn, id) =>

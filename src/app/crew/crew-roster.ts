@@ -10,7 +10,6 @@ import type { Program } from '../../base/own-program.ts'
 import { join } from 'node:path'
 import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { changedSince } from '../../base/changed-files.ts'
-import { tighter } from '../../core/work/agent.ts'
 import { profileNamed } from '../../profiles/all.ts'
 import type { AnswerRecord } from '../recorded-answers.ts'
 import { allowsAct, withRecordedAnswers } from '../recorded-answers.ts'
@@ -21,7 +20,7 @@ import { shellWord } from '../../base/shell-word.ts'
 import { wallAround } from '../agent-wall.ts'
 import { homeOf } from '../place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
-import { enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
+import { enabledAgents, leashOf, windowOf } from '../../settings/enabled-agents.ts'
 import { terminalsFolder } from './crew-terminals.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
@@ -87,8 +86,7 @@ export function crewRoster(
         throw new Error(
           `the process that runs this crew does not know ${name}: it is not in the settings, or was added later. End that process (termaite ps shows it) and spawn ${name} again`,
         )
-      const settled = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
-      const leash = seat.within === undefined ? settled : tighter(settled, 'edit')
+      const leash = leashOf(settings, agent, seat)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
       const opened = screenAgent(
         { ...specOf(agent, settings), metaInstruction, folders: added },

@@ -2,6 +2,7 @@ import type { AgentSettings } from '../../settings/agent-settings.ts'
 import type { Profile } from '../../core/work/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Leash } from '../../core/work/agent.ts'
+import { leashOf } from '../../settings/enabled-agents.ts'
 import type { Health } from '../../mind/rotation/health.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
@@ -63,7 +64,7 @@ type CheckupParts = { io: Io; place: Place; settings: Settings; health?: Health;
 export async function checkup(parts: CheckupParts, agent: AgentSettings): Promise<Checkup> {
   const { io, settings } = parts
   const profile = profileOf(agent)
-  const leash = agent.leash ?? settings.leash
+  const leash = leashOf(settings, agent)
   const file = fileOf(agent, profile, { env: io.env, cwd: parts.place.cwd })
   const there = file ?? ((await isForShell(parts, agent)) ? 'by the shell' : false)
   const key =
@@ -194,7 +195,7 @@ async function askOneWord(
   agent: AgentSettings,
 ): Promise<Outcome> {
   const short = { timeoutSeconds, silenceSeconds: timeoutSeconds }
-  const wall = needsWall(agent, { leash: agent.leash ?? settings.leash })
+  const wall = needsWall(agent, { leash: leashOf(settings, agent) })
   // The doctor says what is wrong now: it does not wait until a provider is free again.
   const patient = agent.kind === 'native' ? { ...agent, retrySeconds: 5 } : agent
   const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...patient, ...short, wall }] }

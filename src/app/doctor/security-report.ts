@@ -18,7 +18,7 @@ import { isWalled } from '../native/native-sandbox.ts'
 import { machineWords, sandboxWords } from '../native/wall-words.ts'
 import { machineWall, needsWall } from '../agent-wall.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
-import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { enabledAgents, leashOf } from '../../settings/enabled-agents.ts'
 
 /** Finds what a person should know: what each agent may do, and who can read what we keep. */
 export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {
@@ -48,7 +48,7 @@ async function machineFindings(io: Io, wall: Wall): Promise<SecurityFinding[]> {
 function agentFindings(settings: Settings): SecurityFinding[] {
   return settings.agents.map((agent) => {
     const profile = profileOf(agent)
-    const leash = agent.leash ?? settings.leash
+    const leash = leashOf(settings, agent)
     if (agent.kind !== 'native' && agent.command !== undefined) {
       const line = [agent.command, ...(agent.args ?? [])].join(' ')
       return isUnsafe(line, profile)
@@ -65,7 +65,7 @@ function agentFindings(settings: Settings): SecurityFinding[] {
 async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Promise<SecurityFinding[]> {
   const clis = enabledAgents(settings).filter(({ kind }) => kind !== 'native')
   const named = (agents: readonly { name: string }[]) => agents.map(({ name }) => name).join(', ')
-  const always = clis.filter((agent) => needsWall(agent, { leash: agent.leash ?? settings.leash }))
+  const always = clis.filter((agent) => needsWall(agent, { leash: leashOf(settings, agent) }))
   const advising = clis.filter((agent) => !always.includes(agent) && needsWall(agent, { leash: 'read', advises: true }))
   const never = clis.filter((agent) => !always.includes(agent) && !advising.includes(agent))
   const none = await (await machineWall(env, cwd)).none()
@@ -93,14 +93,14 @@ export async function sandboxLines(
   agents: Settings['agents'],
 ): Promise<string[]> {
   const own = agents.filter(({ kind }) => kind === 'native')
-  const leashes = [...new Set(own.map(({ leash = settings.leash }) => leash))]
+  const leashes = [...new Set(own.map((agent) => leashOf(settings, agent)))]
   return machineWords(settings, await machineWall(env, cwd), { leashes, others: own.length < agents.length })
 }
 
 /** The setting `sandbox` is about the commands of our own agent alone. */
 async function sandboxFindings({ env }: Io, { root }: Place, settings: Settings): Promise<SecurityFinding[]> {
   const own = settings.agents.filter(({ kind }) => kind === 'native')
-  const leashes = [...new Set(own.map(({ leash = settings.leash }) => leash))]
+  const leashes = [...new Set(own.map((agent) => leashOf(settings, agent)))]
   const wall = wallOf({ platform: process.platform, env: withoutProject(env, root) })
   return Promise.all(
     leashes.map(async (leash) => {

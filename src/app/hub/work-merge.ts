@@ -5,54 +5,97 @@ import type { WorkMerger } from '../../core/work/work-merger.ts'
 import type { BundleReader } from './fetched-work.ts'
 import type { LocalWork, MergeObstacle } from '../../worktrees/task-merge.ts'
 import { taskTitle } from '../../core/work/task.ts'
-import { hostname } from 'node:os'
+import { sizeWords } from '../../core/work/task-changes.ts'
 import { wholeName } from '../../core/work/workspace.ts'
 import { MergeRefused, RepositoryMissing } from '../../core/work/work-merger.ts'
 import { list } from '../../base/table.ts'
 import { isAskedAbout } from '../../safety/wall/settings-names.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { localWork, mergeObstacle, mergeOf, mergeWork, sweepMerged } from '../../worktrees/task-merge.ts'
-import { placeOf } from '../place.ts'
+import { diffBetween, localWork, mergeObstacle, mergeOf, mergeWork, sweepMerged } from '../../worktrees/task-merge.ts'
+import { borderOf } from '../border.ts'
+import { homeOf, placeOf } from '../place.ts'
 import { sweepLeftWorktrees } from '../supervision/left-worktrees.ts'
 import { BundleRefused } from '../../worktrees/work-bundle.ts'
+import { machineNameOf } from '../link/machine-identity.ts'
 import { fetchWork } from './fetched-work.ts'
 import { rootOf } from './own-workspaces.ts'
 import { shortId } from './hub-client.ts'
 
-/** The name of this machine. */
-export const ownMachine = () => hostname()
+/**
+ * The work of a task's newest try in the repository at `root`, exactly as it was reviewed: where the branch is elsewhere or at an older
+ * try, the work is fetched first. Undefined where there is no branch and the work is kept nowhere. Throws MergeRefused, with the changes
+ * that nobody has reviewed, where the branch has moved since.
+ */
+export async function reviewedWork(
+  io: Io,
+  task: Task,
+  root: string,
+  read: BundleReader,
+): Promise<(LocalWork & { fetched?: TaskTry }) | undefined> {
+  const here = await localWork(io.env, root, task.id)
+  const last = task.tries?.at(-1)
+  if (!last || (here && (last.commit === undefined || last.commit === here.commit))) return here
+  if ((last.bundle ?? last.pushed) === undefined) {
+    if (here) throw await changedSince(io, task, last, here)
+    return undefined
+  }
+  try {
+    await fetchWork(io, task, last, root, read)
+  } catch (error) {
+    if (!(error instanceof BundleRefused)) throw error
+    // A branch with commits of its own is not moved by what is fetched.
+    const diff = here && (await diffBetween(io.env, root, last.commit!, here.commit))
+    throw diff ? await changedSince(io, task, last, here) : new MergeRefused(error.message)
+  }
+  const work = await localWork(io.env, root, task.id)
+  if (work && last.commit !== undefined && last.commit !== work.commit) throw await changedSince(io, task, last, work)
+  return work && { ...work, fetched: last }
+}
+
+/** The most lines of a diff that a refusal shows. */
+const mostLines = 60
+
+/** Refuses work that is not what was reviewed: shows what is new, and how it is reviewed. */
+async function changedSince(io: Io, task: Task, { number, commit }: TaskTry, work: LocalWork): Promise<MergeRefused> {
+  const { id, state } = task
+  const { root, branch } = work
+  const short = shortId(id)
+  const diff = await diffBetween(io.env, root, commit!, work.commit)
+  const mask = borderOf(io.env, homeOf(io.env)).toward('hub')
+  const lines = diff ? cleanText(mask(diff.text)).trimEnd().split('\n') : []
+  const command = `git -C ${root} diff ${commit!.slice(0, 12)} ${work.commit.slice(0, 12)}`
+  const more = lines.length > mostLines ? [`… ${lines.length - mostLines} more lines: ${command}`] : []
+  const again = `termaite task reject ${short} "Your branch has changes that nobody reviewed. Hand it in again."`
+  return new MergeRefused(
+    [
+      `The branch ${branch} is not what was reviewed: attempt ${number} ended at ${commit!.slice(0, 8)}, and the branch is at ${work.commit.slice(0, 8)}. Nothing was merged, and the task stays ${state}.`,
+      ...(state === 'IN_REVIEW' ? [`To have the changes reviewed: ${again}`] : []),
+      ...(diff
+        ? [
+            `To merge what was reviewed, set the branch back first: git -C ${root} branch --force ${branch} ${commit}`,
+            `Nobody has reviewed these changes (${sizeWords(diff.files) || 'no files'}), as ${command} shows them:`,
+            ...lines.slice(0, mostLines),
+            ...more,
+          ]
+        : [`The commit that was reviewed is not in ${root}, so the changes cannot be shown.`]),
+    ].join('\n'),
+  )
+}
 
 /** Merges the work of tasks on this machine, into the branch that is checked out in their workspace. */
-export function machineMerger(io: Io, read: BundleReader, machine: string = ownMachine()): WorkMerger {
-  /** The work of a task's last try; throws where it cannot be merged here. */
+export function machineMerger(io: Io, read: BundleReader, machine: string = machineNameOf(undefined)): WorkMerger {
+  /** The reviewed work of a task; throws where it cannot be merged here. */
   const workOf = async (task: Task): Promise<LocalWork> => {
-    const { id, workspace, tries = [] } = task
+    const { id, workspace } = task
     const elsewhere = `Merge it on the machine that has the repository: termaite task approve ${shortId(id)} --merge`
     const root = await rootOf(io, workspace)
     if (root === undefined)
       throw new RepositoryMissing(`The machine ${machine} has no ${wholeName(workspace)}. ${elsewhere}`)
-    const last = tries.at(-1)
-    const here = await localWork(io.env, root, id)
-    const work = last && here?.commit !== last.commit ? ((await brought(task, last, root)) ?? here) : here
-    if (!work)
-      throw new MergeRefused(
-        `Task ${shortId(id)} has no branch in ${root} on the machine ${machine}: it was deleted, or is elsewhere. ${elsewhere}`,
-      )
-    if (last?.commit !== undefined && last.commit !== work.commit)
-      throw new MergeRefused(
-        `The branch ${work.branch} is no longer what try ${last.number} left: it is at ${work.commit.slice(0, 8)}, and the try ended at ${last.commit.slice(0, 8)}. Nothing was merged. Look at the branch and merge it yourself: termaite task approve ${shortId(id)} --merge`,
-      )
-    return work
-  }
-  /** The work of a try that was done on another machine, brought into the repository here; undefined where it is kept nowhere. */
-  const brought = async (task: Task, last: TaskTry, root: string): Promise<LocalWork | undefined> => {
-    if ((last.bundle ?? last.pushed) === undefined) return undefined
-    try {
-      await fetchWork(io, task, last, root, read)
-    } catch (error) {
-      throw error instanceof BundleRefused ? new MergeRefused(`${machine} cannot merge it: ${error.message}`) : error
-    }
-    return localWork(io.env, root, task.id)
+    const work = await reviewedWork(io, task, root, read)
+    if (work) return work
+    throw new MergeRefused(
+      `Task ${shortId(id)} has no branch in ${root} on the machine ${machine}: it was deleted, or is elsewhere. ${elsewhere}`,
+    )
   }
   const merged = ({ branch, into }: LocalWork, commit: string): TaskMerge => ({
     machine,
@@ -66,14 +109,14 @@ export function machineMerger(io: Io, read: BundleReader, machine: string = ownM
       const work = await workOf(task)
       const obstacle = work.merged ? undefined : await mergeObstacle(io.env, work)
       if (obstacle) throw new MergeRefused(obstacleWords(task, work, obstacle))
-      if (!work.merged) refuseStarting(task, work)
+      if (!work.merged) refuseUnasked(task, work)
       return { commit: work.commit }
     },
     async merge(task) {
       const work = await workOf(task)
       const known = work.merged ? await mergeOf(io.env, work.root, work.commit) : undefined
       if (known) return merged(work, known.commit)
-      refuseStarting(task, work)
+      refuseUnasked(task, work)
       const merge = await mergeWork(io.env, work, mergeSubject(task, work))
       if (merge.type !== 'merged') throw new MergeRefused(obstacleWords(task, work, merge))
       return merged(work, merge.commit)
@@ -92,16 +135,25 @@ export function machineMerger(io: Io, read: BundleReader, machine: string = ownM
   }
 }
 
-/** Says from which files of a task's work programs could start by themselves; undefined where there are none. */
-export function startingWords({ files, root, branch }: LocalWork): string | undefined {
+/**
+ * Says why only a person who is asked at this moment may merge a task's work: programs could start by themselves from it, or its agent
+ * has not said which commit was to be reviewed. Undefined where any approval will do.
+ */
+export function askedWords({ tries }: Task, { files, root, branch }: LocalWork): string | undefined {
   const paths = files.map(({ path }) => path).filter(isAskedAbout)
-  if (paths.length === 0) return undefined
-  return `Programs could start by themselves from ${list(paths, 12)}. To read the changes: git -C ${root} diff HEAD...${branch}`
+  const last = tries?.at(-1)
+  const why = [
+    ...(paths.length > 0 ? [`Programs could start by themselves from ${list(paths, 12)}.`] : []),
+    ...(last && last.commit === undefined
+      ? [`${last.agent} has not said which commit was to be reviewed, so the branch may hold anything by now.`]
+      : []),
+  ]
+  return why.length === 0 ? undefined : `${why.join(' ')} To read the changes: git -C ${root} diff HEAD...${branch}`
 }
 
 /** Refuses work that only a person who is asked may merge. */
-function refuseStarting(task: Task, work: LocalWork): void {
-  const words = startingWords(work)
+function refuseUnasked(task: Task, work: LocalWork): void {
+  const words = askedWords(task, work)
   if (words === undefined) return
   const next = `Then merge it in a terminal of this machine, which asks you: termaite task approve ${shortId(task.id)} --merge`
   throw new MergeRefused(`Nothing was merged, and the task stays ${task.state}. ${words}. ${next}`)

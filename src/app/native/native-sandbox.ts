@@ -86,7 +86,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
     // The policy let the command through because the wall would hold it.
     if ('none' in walled) throw new Error(`the sandbox could not be started (${walled.none}), so nothing was run.`)
-    runs.note(call, { inside: { ...limits, cwd: call.cwd, sees: walled.sees } })
+    runs.note(call, { inside: { ...limits, cwd: call.cwd, sees: walled.sees, scope: mayWrite ? scope : undefined } })
     return {
       argv: walled.argv,
       env: withQuietGit(wallEnvironment(all, { ...walledNames(seat, scratch, caches), ...view.names }), root),
@@ -549,8 +549,8 @@ async function asksToKeep(
 }
 
 /** Whether the person may be asked to let a command run outside: an agent that may only look never leaves the wall. */
-const mayLeave = ({ settings: { sandbox, permissions } }: NativeSeat, { leash = 'read' }: ToolCall): boolean =>
-  leash !== 'read' && sandbox.network !== 'none' && permissions.mode !== 'dontAsk'
+const mayLeave = ({ settings: { sandbox, permissions }, limits }: NativeSeat, { leash = 'read' }: ToolCall): boolean =>
+  leash !== 'read' && limits?.scope === undefined && sandbox.network !== 'none' && permissions.mode !== 'dontAsk'
 
 /** Advice for the model after a refusal. */
 const advice = {

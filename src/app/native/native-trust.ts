@@ -11,7 +11,7 @@ import { isPlainObject } from '../../base/plain-object.ts'
 import { formattersOf } from '../../settings/settings.ts'
 import { joinedHooks, projectHooks } from '../../settings/hook-settings.ts'
 import { narrowed, projectSettings } from '../../settings/project-settings.ts'
-import { tighter } from '../../core/work/agent.ts'
+import { leashOf } from '../../settings/enabled-agents.ts'
 import { excessWords, TrustBook, trustQuestion } from '../../safety/trust/folder-trust.ts'
 import { auditOf } from './native-audit.ts'
 import { noteOnce } from './native-parts.ts'
@@ -71,7 +71,7 @@ async function trustedSeat(seat: NativeSeat, parts: NativeParts): Promise<Native
   for (const words of warnings) noteOnce(parts, words)
   if (!parts.state.trustGiven) return { ...seat, settings }
   const own = settings.agents.find(({ name }) => name === seat.agent.name)
-  return { ...seat, settings, leash: tighter(seat.leash, own?.leash ?? settings.leash) }
+  return { ...seat, settings, leash: leashOf(settings, own, { leash: seat.leash }) }
 }
 
 /** Says whether the project's folder is trusted, without asking. */

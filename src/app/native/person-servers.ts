@@ -1,7 +1,7 @@
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeParts } from './native-parts.ts'
-import { nativeAgents } from '../../settings/enabled-agents.ts'
+import { leashOf, nativeAgents } from '../../settings/enabled-agents.ts'
 
 /** The MCP servers as a person uses them in a prompt, whichever agent takes the turn. A project's servers are used only once it is trusted. */
 export type PersonServers = {
@@ -22,7 +22,7 @@ type PersonServersParts = { native: NativeParts; settings: Settings }
 
 export function personServers({ native, settings: own }: PersonServersParts): PersonServers {
   // The wall of our own agent, so that its first turn need not start the servers again behind another one.
-  const leash = nativeAgents(own)[0]?.leash ?? own.leash
+  const leash = leashOf(own, nativeAgents(own)[0])
   const options = async () => {
     const { isFolderTrusted, withFolderSettings } = await import('./native-trust.ts')
     const trusted = await isFolderTrusted(native)

@@ -14,7 +14,7 @@ import { raceAgent } from '../../mind/race/race.ts'
 import { away, healthDoc, noHealth, quotasOnly } from '../../mind/rotation/health.ts'
 import { awayWords } from '../../mind/rotation/no-answer.ts'
 import { checkCommand } from '../../mind/think/goal-check.ts'
-import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { enabledAgents, leashOf } from '../../settings/enabled-agents.ts'
 import { markDanger } from '../cards.ts'
 import { openProjectCopies } from '../copies/project-copies.ts'
 import { foundChecks, projectTree } from '../copies/project-evidence.ts'
@@ -77,7 +77,7 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
 /** The agents that take part, which must be able to change files. */
 function racingAgents({ settings }: App, wanted: readonly string[]): string[] {
   const enabled = enabledAgents(settings)
-  const able = enabled.filter(({ leash = settings.leash }) => leash !== 'read').map(({ name }) => name)
+  const able = enabled.filter((agent) => leashOf(settings, agent) !== 'read').map(({ name }) => name)
   for (const name of wanted) {
     if (!enabled.some((agent) => agent.name === name))
       throw new UsageError(`there is no agent "${name}"; configured: ${enabled.map((agent) => agent.name).join(', ')}.`)

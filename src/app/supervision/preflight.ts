@@ -12,13 +12,14 @@ import type { SupervisedSession, SupervisedSessionState } from './supervised-ses
 import type { AgentKey } from '../hub/agent-key.ts'
 import type { Wiring } from './hub-wiring.ts'
 import type { Workflow } from './workflow.ts'
+import { defined } from '../../base/defined.ts'
 import { collect } from '../../base/collect.ts'
 import { gitFolders } from '../../base/git.ts'
 import { projectGit } from '../../base/project-git.ts'
 import { runGit } from '../../base/run-git.ts'
 import { newId } from '../../base/id.ts'
 import { isAlive, ownerMark, ownerPid } from '../../base/owner.ts'
-import { say, UsageError } from '../../core/io.ts'
+import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { keysAt } from '../hub/own-workspaces.ts'
 import { findHub, scanSettings } from './hub-discovery.ts'
@@ -31,10 +32,13 @@ import { programOf } from '../../profiles/shared/command-words.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { homeOf, placeOf } from '../place.ts'
+import { slugOf } from '../project.ts'
 import { join } from 'node:path'
 import { makeFolder, makeFolderHere } from '../../base/files.ts'
 import { cloneRule } from '../../core/work/clone-rules.ts'
+import { leashOf } from '../../settings/enabled-agents.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 
@@ -51,7 +55,12 @@ export type AgentOptions = Consent & {
   clone: boolean
   leash?: string
   capabilities: readonly string[]
+  /** The name of this machine at the hub. */
+  machineName?: string
 }
+
+/** Options that a session keeps: it is resumed with them unless others are given. */
+type KeptOptions = Partial<Pick<AgentOptions, 'leash' | 'server' | 'capabilities' | 'push' | 'machineName'>>
 
 /** Everything that is known before the agent is started. */
 export type SupervisionPlan = {
@@ -67,6 +76,8 @@ export type SupervisionPlan = {
   /** The patterns of the addresses that the agent may clone; missing where it works in a project of this machine. */
   clones?: readonly string[]
   push: boolean
+  capabilities: readonly string[]
+  machineName?: string | undefined
   /** The state that another run left, or a fresh one. */
   state: SupervisedSessionState
   /** The session that is resumed, held so that no other process resumes it too. */
@@ -81,20 +92,22 @@ export type ReadyAgent = SupervisionPlan & {
 }
 
 /** Checks that everything is there to start the agent, asks the person for what is missing, and says what is wrong. */
-export async function preflight(io: Io, options: AgentOptions): Promise<SupervisionPlan> {
-  const place = options.clone ? benchAt(io, options) : await workspaceAt(io, options)
+export async function preflight(io: Io, given: AgentOptions): Promise<SupervisionPlan> {
+  const place = given.clone ? benchAt(io, given) : await workspaceAt(io, given)
+  const found = given.resume ? await sessionBefore(io, place, given) : undefined
+  const before = found?.state
+  const kept = keptOptions(io, place)
+  const options = withKept(given, before && (await kept.read())[before.id])
   const overrides = { env: io.env, leash: options.leash }
   const settings = await readSettings({ home: place.home, project: place.root }, overrides)
   for (const words of settings.warnings) say(io, `termaite: ${words}`)
-  const found = options.resume ? await sessionBefore(io, place, options) : undefined
-  const before = found?.state
   const agent = agentNamed(io, settings, options.start ?? before?.agent)
   await readyToStart(io, place, agent, options)
   const workflow = await findWorkflow(io, place, options.as ?? before?.workflow ?? usualWorkflow, options)
   const wired = scanSettings(io, place)
   for (const words of wired.plain) say(io, `termaite: ${words}; everybody who can read that file can use it.`)
   const hub = await findHub(io, place, settings, { ...options, wired: wired.hubs })
-  const leash = agent.leash ?? settings.leash
+  const leash = leashOf(settings, agent)
   const fresh = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: options.tmux })
   // A key that was made for an agent decides the agent's name.
   const named = hub.caller?.role === 'agent' ? { ...fresh, hubId: hub.caller.name } : fresh
@@ -102,6 +115,7 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
   const state = options.here ? { ...named, here: true } : named
   const clones = options.clone ? cloneRulesOf(settings) : undefined
   const workspaces = await keysAt(io, place.root, hub.place.url, clones)
+  if (!options.dry) await keepOptions(kept, place, state.id, options)
   return {
     place,
     settings,
@@ -113,8 +127,41 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
     workspaces,
     clones,
     push: options.push || settings.hub.push === true,
+    capabilities: options.capabilities,
+    machineName: options.machineName,
     state,
     resumed: found?.lock,
+  }
+}
+
+/**
+ * The options of the sessions of a project. They are kept in the person's home and not with the session, whose file the agent can write: an
+ * agent must neither loosen its leash nor choose the hub that is given its key.
+ */
+const keptOptions = (io: Io, { home, root }: Place) =>
+  fileStore(home, voiceOf(io)).doc<Record<string, KeptOptions>>(`projects/${slugOf(root)}/supervised`, {})
+
+/** Keeps the options of a session, and forgets those of sessions that are gone. */
+async function keepOptions(
+  kept: ReturnType<typeof keptOptions>,
+  { root }: Place,
+  id: string,
+  { leash, server, capabilities, push, machineName }: AgentOptions,
+): Promise<void> {
+  const there = new Set(sessionStates(root).map((state) => state.id))
+  await kept.update((all) => ({
+    ...Object.fromEntries(Object.entries(all).filter(([known]) => there.has(known))),
+    [id]: defined({ leash, server, capabilities, push, machineName }),
+  }))
+}
+
+/** The options of this run, with those of the session for everything that this run leaves open. */
+function withKept(given: AgentOptions, kept: KeptOptions = {}): AgentOptions {
+  return {
+    ...kept,
+    ...given,
+    capabilities: given.capabilities.length > 0 ? given.capabilities : (kept.capabilities ?? []),
+    push: given.push || kept.push === true,
   }
 }
 

@@ -4,7 +4,6 @@ import type { Io } from '../../core/io.ts'
 import type { Slot } from '../../crew/slot.ts'
 import type { Place } from '../place.ts'
 import type { FoundHub } from './hub-discovery.ts'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { newId } from '../../base/id.ts'
@@ -27,11 +26,19 @@ import { taskChecks, vouching } from './task-checks.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { carrierFor } from './work-carrier.ts'
 import { taskFilesIn } from './task-files.ts'
+import { leashOf } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { HubTaskSource } from '../../hub/hub-task-source.ts'
 
-type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
+type SlotOptions = {
+  slot: number
+  hub: FoundHub
+  capabilities: readonly string[]
+  push: boolean
+  /** The name of this machine at the hub, where the person chose one for this run. */
+  machineName?: string
+}
 
 /** The task that a slot works on, kept before its prompt is sent: a process that is given the task again goes on with that turn. */
 type TaskAtWork = {
@@ -47,7 +54,7 @@ const progressMs = 600_000
 export async function workOnHubTasks(
   io: Io,
   place: Place,
-  { slot: id, hub, capabilities, push }: SlotOptions,
+  { slot: id, hub, capabilities, push, machineName }: SlotOptions,
 ): Promise<number> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const tell = (words: string) => say(io, `termaite: ${words}`)
@@ -56,7 +63,9 @@ export async function workOnHubTasks(
   const crews = openCrews(io, place, settings, { carries: false, warn: tell })
   try {
     const open = crews.of()
-    const { agent, worktree } = await open.crew.slot(id)
+    const slot = await open.crew.slot(id)
+    const { agent, worktree } = slot
+    const own = settings.agents.find((one) => one.name === agent)
     const ownName = slotNameAtHub(agent, id, place.root)
     const name = hub.caller?.role === 'agent' ? hub.caller.name : ownName
     hubKey = new AgentKey({ place: hub.now, name, file: undefined, clock: io.clock })
@@ -65,7 +74,7 @@ export async function workOnHubTasks(
       role: 'crew',
       name: `slot ${id}`,
       source: 'CLI' as const,
-      machine: machineNameOf(settings.link.name),
+      machine: machineNameOf(machineName ?? settings.link.name),
     }
     const at = { ...(await keysAt(io, place.root, hub.place.url)), version, protocol: hubProtocol }
     const as = { ...known, capabilities: [agent, ...capabilities], ...at }
@@ -77,8 +86,8 @@ export async function workOnHubTasks(
       as,
       clock: io.clock,
       workspace,
-      machine: hostname(),
-      checks: taskChecks(io, place, settings, settings.leash),
+      machine: known.machine,
+      checks: taskChecks(io, place, settings, leashOf(settings, own, slot)),
       vouch: vouching(io, hub, borderOf(io.env, place.home).toward('hub')),
       files: taskFilesIn(worktree?.path ?? place.root),
       carrier: carrierFor(io, hub, join(place.home, 'bundles', name), { push: push || settings.hub.push === true }),

@@ -30,7 +30,6 @@ import { carrierFor } from './work-carrier.ts'
 import { StatusReports } from './status-reports.ts'
 import { taskFilesIn } from './task-files.ts'
 import { existsSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
 import { worktreeParts } from '../crew/crews.ts'
@@ -141,7 +140,7 @@ export function openHubWork(
       as,
       clock,
       workspace,
-      machine: hostname(),
+      machine,
       checks: taskChecks(io, place, settings, leash),
       vouch: vouching(io, hub, border),
       files: taskFilesIn(session.state.cwd),

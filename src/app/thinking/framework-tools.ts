@@ -19,7 +19,7 @@ import { toolWithHooks } from '../native/native-hooks.ts'
 import { agentShell, wallFacts } from '../native/native-sandbox.ts'
 import { isHeld } from '../../safety/rules/command-place.ts'
 import { judgeCall } from '../../safety/rules/judged-call.ts'
-import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { enabledAgents, leashOf } from '../../settings/enabled-agents.ts'
 
 /** Frameworks use tools under our own name, beside any agent. */
 const name = 'termaite'
@@ -82,7 +82,7 @@ async function proposedLeash(
 }
 
 /** Whether the person gave every agent the leash `all`. */
-const isTrusted = (settings: Settings) => enabledAgents(settings).every(({ leash = settings.leash }) => leash === 'all')
+const isTrusted = (settings: Settings) => enabledAgents(settings).every((agent) => leashOf(settings, agent) === 'all')
 
 /** Our own agent's tools and a REPL; they last until the run ends. */
 function toolsOf(native: NativeParts): ToolSet {

@@ -31,10 +31,10 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
     return joinOrLeave(io, { values, words })
   }
   const wishes = wishesOf(values)
-  if (values.slot !== undefined) return slot(io, wishes, String(values.slot))
+  if (values.slot !== undefined) return slot(io, wishes, String(values.slot), linkWishesOf(values))
   const plan = await preflight(io, wishes)
   try {
-    return await begin(io, plan, wishes, linkWishesOf(values))
+    return await begin(io, plan, wishes, defined({ ...linkWishesOf(values), machineName: plan.machineName }))
   } finally {
     plan.resumed?.release()
   }
@@ -69,8 +69,8 @@ async function begin(io: Io, plan: SupervisionPlan, wishes: AgentOptions, linkWi
       {
         workspace,
         isRemade,
-        capabilities: wishes.capabilities,
-        machine: machineNameOf(linkWishes.machineName ?? plan.settings.link.name),
+        capabilities: plan.capabilities,
+        machine: machineNameOf(plan.machineName ?? plan.settings.link.name),
       },
     )
   } finally {
@@ -133,7 +133,7 @@ function stopWords({ agent, leash, state }: SupervisionPlan, io: Io): string[] {
 }
 
 /** Gives the hub's tasks to an agent that already runs in a slot of the crew. */
-async function slot(io: Io, wishes: AgentOptions, typed: string): Promise<number> {
+async function slot(io: Io, wishes: AgentOptions, typed: string, { machineName }: LinkWishes): Promise<number> {
   const id = Number(typed)
   if (!Number.isInteger(id))
     throw new UsageError(`--slot: found "${typed}", allowed: the number of a slot. \`termaite crew\` lists the slots.`)
@@ -142,12 +142,8 @@ async function slot(io: Io, wishes: AgentOptions, typed: string): Promise<number
   const hub = await findHub(io, place, settings, { ...wishes, wired: scanSettings(io, place).hubs })
   const unnote = noteProcess(place.home, { process: 'agent', project: place.cwd, about: `slot ${id}` }, io.clock)
   try {
-    return await workOnHubTasks(io, place, {
-      slot: id,
-      hub,
-      capabilities: wishes.capabilities,
-      push: wishes.push,
-    })
+    const { capabilities, push } = wishes
+    return await workOnHubTasks(io, place, defined({ slot: id, hub, capabilities, push, machineName }))
   } finally {
     unnote()
   }
@@ -160,6 +156,7 @@ function wishesOf(values: Parsed['values']): AgentOptions {
     ...text('as'),
     ...text('server'),
     ...text('leash'),
+    ...linkWishesOf(values),
     resume: values.resume === true,
     tmux: values.tmux === true,
     here: values.here === true,

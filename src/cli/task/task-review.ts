@@ -1,7 +1,7 @@
 import type { Io } from '../../core/io.ts'
 import type { Task } from '../../core/work/task.ts'
 import type { TaskMerge, TaskTry } from '../../core/work/task-try.ts'
-import type { FetchedWork } from '../../app/hub/fetched-work.ts'
+import type { BundleReader, FetchedWork } from '../../app/hub/fetched-work.ts'
 import type { HubClient } from '../../app/hub/hub-client.ts'
 import type { LocalWork, MergeObstacle } from '../../worktrees/task-merge.ts'
 import { defined } from '../../base/defined.ts'
@@ -11,7 +11,11 @@ import { sizeWords } from '../../core/work/task-changes.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { localWork, mergeObstacle, mergeWork, sameRepository, sweepMerged } from '../../worktrees/task-merge.ts'
-import { mergeSubject, obstacleWords, ownMachine, startingWords, sweepWork } from '../../app/hub/work-merge.ts'
+import { askedWords, mergeSubject, obstacleWords, reviewedWork, sweepWork } from '../../app/hub/work-merge.ts'
+import { machineNameOf } from '../../app/link/machine-identity.ts'
+import { homeOf } from '../../app/place.ts'
+import { MergeRefused } from '../../core/work/work-merger.ts'
+import { readSettings } from '../../settings/settings.ts'
 import { rootOf } from '../../app/hub/own-workspaces.ts'
 import { branchOfTry, fetchWork } from '../../app/hub/fetched-work.ts'
 import { BundleRefused } from '../../worktrees/work-bundle.ts'
@@ -26,11 +30,16 @@ export function seenTry({ tries = [] }: Task): { try?: number } {
 }
 
 /** The work of a task on this machine, as seen from the work tree that the person stands in, or else from the task's own. */
-export async function workOf(io: Io, { id, workspace }: Task): Promise<LocalWork | undefined> {
+export async function workOf(io: Io, task: Task): Promise<LocalWork | undefined> {
+  const root = await repositoryOf(io, task)
+  return root === undefined ? undefined : localWork(io.env, root, task.id)
+}
+
+/** The work tree of a task's repository: the one that the person stands in, or else the task's own; undefined where this machine has none. */
+async function repositoryOf(io: Io, { workspace }: Task): Promise<string | undefined> {
   const here = projectRoot(io.cwd)
   const known = await rootOf(io, workspace, here)
-  if (known === undefined) return undefined
-  return localWork(io.env, sameRepository(here, known) ? here : known, id)
+  return known !== undefined && sameRepository(here, known) ? here : known
 }
 
 /** Approves a task; with `merge` its branch is merged first, so that a merge that cannot be made changes nothing. */
@@ -40,34 +49,44 @@ export async function approve(
   task: Task,
   { merge, yes }: { merge: boolean; yes: boolean },
 ): Promise<{ task: Task; merged?: TaskMerge }> {
-  const work = await workOf(io, task)
   if (!merge) {
+    const work = await workOf(io, task)
     const approved = await hub.tell(task.id, 'approve', seenTry(task))
     if (work && work.files.length > 0) say(io, leftWords(task, work))
     return { task: approved }
   }
   checkMergeable(task)
-  const here = work ?? (await broughtHere(io, hub, task))
-  if (!here) return mergedElsewhere(io, hub, task, yes)
-  const merged = await merges(io, task, here, yes)
+  const work = await reviewedHere(io, hub, task)
+  if (!work) return mergedElsewhere(io, hub, task, yes)
+  const merged = await merges(io, task, work, yes)
   const body = { ...seenTry(task), merged }
   const approved = await hub.tell(task.id, 'approve', body)
-  for (const words of await sweepWork(io, here)) say(io, words)
+  for (const words of await sweepWork(io, work)) say(io, words)
   return { task: approved, merged }
 }
 
-/** The work of the newest try, brought into a clone of this machine; undefined where this machine has none. */
-async function broughtHere(io: Io, hub: HubClient, task: Task): Promise<LocalWork | undefined> {
-  const last = task.tries?.at(-1)
-  const root = await rootOf(io, task.workspace, projectRoot(io.cwd))
-  if (root === undefined || !last || (last.bundle ?? last.pushed) === undefined) return undefined
-  const { branch } = await fetched(io, hub, task, last, root)
-  say(
-    io,
-    `Fetched ${branch} of try ${last.number}, the work of ${last.agent}${last.machine === undefined ? '' : ` on ${last.machine}`}.`,
-  )
-  return localWork(io.env, root, task.id)
+/** The work of the newest try as it was reviewed, in a clone of this machine; undefined where this machine has none. */
+async function reviewedHere(io: Io, hub: HubClient, task: Task): Promise<LocalWork | undefined> {
+  const root = await repositoryOf(io, task)
+  if (root === undefined) return undefined
+  try {
+    const work = await reviewedWork(io, task, root, bundlesOf(io, hub))
+    const from = work?.fetched
+    if (from)
+      say(
+        io,
+        `Fetched ${work.branch} of try ${from.number}, the work of ${from.agent}${from.machine === undefined ? '' : ` on ${from.machine}`}.`,
+      )
+    return work
+  } catch (error) {
+    throw error instanceof MergeRefused ? new UsageError(`task approve: ${error.message}`, 1) : error
+  }
 }
+
+const bundlesOf =
+  (io: Io, hub: HubClient): BundleReader =>
+  (id, number, from) =>
+    hub.bundle(id, number, from, io.signal)
 
 /** Lets the hub have the work merged by a machine that has the repository, and says which one did it. */
 async function mergedElsewhere(
@@ -87,7 +106,7 @@ async function mergedElsewhere(
 /** Brings the branch of a try into a clone; faults say what to do next. */
 async function fetched(io: Io, hub: HubClient, task: Task, one: TaskTry, root: string): Promise<FetchedWork> {
   try {
-    return await fetchWork(io, task, one, root, (id, number, from) => hub.bundle(id, number, from, io.signal))
+    return await fetchWork(io, task, one, root, bundlesOf(io, hub))
   } catch (error) {
     throw error instanceof BundleRefused ? new UsageError(`task ${shortId(task.id)}: ${error.message}`, 1) : error
   }
@@ -143,21 +162,22 @@ async function merges(io: Io, task: Task, work: LocalWork, yes: boolean): Promis
   // Nobody is asked about a merge that cannot be made.
   const obstacle = await mergeObstacle(io.env, work)
   if (obstacle) throw obstacleError(task, work, obstacle)
-  const starting = startingWords(work)
+  const asked = askedWords(task, work)
   // A yes that was given beforehand was given to other changes.
-  if (starting !== undefined && !io.in.isTTY)
+  if (asked !== undefined && !io.in.isTTY)
     throw new UsageError(
-      `task approve: nothing was merged, and the task stays ${task.state}. ${starting}. Then merge it in a terminal, where termaite can ask you.`,
+      `task approve: nothing was merged, and the task stays ${task.state}. ${asked}. Then merge it in a terminal, where termaite can ask you.`,
       1,
     )
-  if (starting !== undefined) say(io, `${starting}.`)
+  if (asked !== undefined) say(io, `${asked}.`)
   const question = `Merge ${sizeWords(files) || 'nothing new'} from ${branch} into ${into ?? 'HEAD'} in ${root}?`
-  if (!(await confirm(io, question, yes && starting === undefined)))
+  if (!(await confirm(io, question, yes && asked === undefined)))
     throw new UsageError('Nothing was merged, and the task stays as it was.', 1)
   const merge = await mergeWork(io.env, work, mergeSubject(task, work))
   if (merge.type !== 'merged') throw obstacleError(task, work, merge)
   say(io, `Merged ${sizeWords(files) || branch} into ${into}${merge.forward ? ' (fast-forward)' : ''}.`)
-  return { machine: ownMachine(), into: into!, commit: merge.commit, branch }
+  const { link } = await readSettings({ home: homeOf(io.env) }, { env: io.env })
+  return { machine: machineNameOf(link.name), into: into!, commit: merge.commit, branch }
 }
 
 const obstacleError = (task: Task, work: LocalWork, obstacle: MergeObstacle) =>

@@ -25,6 +25,18 @@ export function tighter(a: Leash, b: Leash): Leash {
 }
 
 /**
+ * The leash that holds an agent in a seat. `own` is the leash that its settings give it. A leash that the person allowed for this seat alone
+ * overrides it and the limit of the seat; an agent that a walled one started is held by that wall whatever it was allowed.
+ */
+export function heldLeash(own: Leash, { leash, allowed, within }: SeatLeash): Leash {
+  const held = allowed ?? tighter(own, leash ?? own)
+  return within === undefined ? held : tighter(held, 'edit')
+}
+
+/** The parts of a seat that decide how much its agent may do. */
+export type SeatLeash = Partial<Pick<RosterSeat, 'leash' | 'allowed' | 'within'>>
+
+/**
  * Returns the next leash that really allows the agent more. `means` holds what each leash means for that agent; leashes it
  * cannot be held to are left out.
  */

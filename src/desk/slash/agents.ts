@@ -5,11 +5,10 @@ import type { DeskControls } from '../desk-controls.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { localTime } from '../../base/local-time.ts'
 import { grouped } from '../../base/number-words.ts'
-import { tighter } from '../../core/work/agent.ts'
 import { channelWords, leashWords } from '../../app/agent-channel.ts'
 import { findSubagents } from '../../agents/native/subagent-files.ts'
 import { isTrusted } from './native-agent.ts'
-import { windowOf, atDesk, nativeAgents, noAgentWords } from '../../settings/enabled-agents.ts'
+import { windowOf, atDesk, leashOf, nativeAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
 import { stateNames } from '../../faces/chat/chat-desk.ts'
@@ -51,7 +50,7 @@ function line({ settings, leash }: App, agent: AgentSettings, { agents, next }: 
     known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'not used in this mode',
     `window ${grouped(windowOf(agent))}`,
     channelWords(agent),
-    leashWords(agent, tighter(agent.leash ?? settings.leash, leash)),
+    leashWords(agent, leashOf(settings, agent, { leash })),
   ]
   return `- ${parts.join(' · ')}`
 }

@@ -3,7 +3,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { leashMeanings, leashes } from '../../core/work/agent.ts'
 import { leashWords } from '../../app/agent-channel.ts'
-import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { enabledAgents, leashOf } from '../../settings/enabled-agents.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
@@ -44,9 +44,13 @@ export function leashKeyCommand(controls: DeskControls): Command {
 
 /** Asks before agents may do everything in a project; true when the person agrees, or agreed for good earlier. */
 async function agreesToAll(controls: DeskControls, world: CommandWorld): Promise<boolean> {
-  const { project } = controls.app()
+  const { project, settings } = controls.app()
   if ((await project.doc.read()).allAgreed) return true
-  const now = controls.app().settings.leash
+  const { next } = controls.standing()
+  const now = leashOf(
+    settings,
+    settings.agents.find(({ name }) => name === next),
+  )
   const picks = await world.ask(
     {
       about: 'permission',

@@ -1,8 +1,10 @@
 import type { Command } from '../../core/talk/command.ts'
+import type { Leash } from '../../core/work/agent.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { UsageError } from '../../core/io.ts'
 import { sandboxOf } from '../../app/native/native-sandbox.ts'
 import { sandboxWords } from '../../app/native/wall-words.ts'
+import { leashOf, nativeAgents } from '../../settings/enabled-agents.ts'
 import { block } from './code-block.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
@@ -18,7 +20,7 @@ export function permissionsCommand(controls: DeskControls): Command {
       const { project, settings, native } = controls.app()
       const { rules: kept = [], outside = [], shown = [], keys } = await project.doc.read()
       if (args.trim() === '') {
-        const sandbox = await sandboxWords(settings, sandboxOf(native), controls.standing().leash)
+        const sandbox = await sandboxWords(settings, sandboxOf(native), ownLeash(controls))
         return world.say(rulesText(controls, { kept, outside, shown, keys }, sandbox), 'text')
       }
       if (kept.length + outside.length + shown.length === 0 && keys === undefined)
@@ -63,6 +65,12 @@ const keyWords = {
   hidden: 'commands do not see the files with keys of this project',
 }
 
+/** The leash of our own agent, which the rules and the sandbox are about. */
+function ownLeash(controls: DeskControls): Leash {
+  const { settings } = controls.app()
+  return leashOf(settings, nativeAgents(settings)[0])
+}
+
 type KeptRules = {
   kept: readonly string[]
   outside: readonly string[]
@@ -89,7 +97,7 @@ function rulesText(controls: DeskControls, { kept, outside, shown, keys }: KeptR
     rules.length === 0 ? [] : [`${what}:`, ...rules.map((rule) => `  ${rule}`)],
   )
   return [
-    `The permission mode is ${mode} and the leash is ${controls.standing().leash}. An action runs only when both allow it.`,
+    `The permission mode is ${mode} and the leash is ${ownLeash(controls)}. An action runs only when both allow it.`,
     lines.length > 0 ? block(lines.join('\n')) : 'There are no permission rules.',
     sandbox,
     ...(kept.length + outside.length + shown.length > 0 || keys !== undefined

@@ -26,6 +26,7 @@ export type Standing = {
   project: string
   session?: string
   mode: WorkMode
+  /** The leash that holds the agent of the next turn. */
   leash: Leash
   strategy: string
   /** The framework of the next turn, or how one is chosen. */

@@ -2,11 +2,14 @@ import type { WallLimits } from '../wall/wall.ts'
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
+import { isInScope } from '../../core/work/path-scope.ts'
 import { rootsOf } from '../path-location.ts'
 
 /** The limits that a command ran with, and where it ran. */
 export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'network' | 'sockets'> & {
   cwd: string
+  /** The files and folders of the project that the command may write, where it may not write all of them. */
+  scope?: readonly string[] | undefined
   /** Whether there is a place for a path behind the wall. */
   sees(path: string): boolean
 }
@@ -40,12 +43,12 @@ const mostLines = 200
 const readOnly = /read-only file system|\bEROFS\b/i
 const denied = /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b/i
 
-function writing(line: string, { root, added, project, cwd }: WalledCommand): string | undefined {
+function writing(line: string, { root, added, project, cwd, scope }: WalledCommand): string | undefined {
   const path = pathIn(line)
   const real = path === undefined ? undefined : resolve(cwd, path)
   const around = real === undefined ? undefined : rootsOf({ root, added }).find((folder) => isWithin(folder, real))
   if (readOnly.test(line))
-    return `The sandbox refused to write ${path ?? 'a file'}: ${whyReadOnly(real, around, project)}`
+    return `The sandbox refused to write ${path ?? 'a file'}: ${whyReadOnly(real, around, { project, scope })}`
   if (!denied.test(line) || real === undefined || around !== undefined) return undefined
   // A name without a folder may be anything that the program prints.
   return isAbsolute(path!) || path!.startsWith('../')
@@ -53,13 +56,31 @@ function writing(line: string, { root, added, project, cwd }: WalledCommand): st
     : undefined
 }
 
-function whyReadOnly(path: string | undefined, root: string | undefined, project: WallLimits['project']): string {
+function whyReadOnly(
+  path: string | undefined,
+  root: string | undefined,
+  { project, scope }: Pick<WalledCommand, 'project' | 'scope'>,
+): string {
+  if (scope) return whyOutOfScope(path === undefined || root === undefined ? undefined : relative(root, path), scope)
   if (path === undefined || root === undefined) return 'commands may write only in the project'
   if (project === 'read') return 'on the leash read, commands may write nothing'
   const [first = ''] = relative(root, path).split('/')
   if (first === '.git')
     return 'commands must not change git’s settings and hooks, and only git commands may change the rest of its folder'
   return 'commands must not change the settings of agents and editors'
+}
+
+/**
+ * A file of the scope is written in place. A sandbox can open neither a file that is not there yet nor the folder around a file, in which
+ * programs such as `sed -i` make a new file to replace it with:
+ *   sed: couldn't open temporary file ./sedXk2: Read-only file system
+ */
+function whyOutOfScope(path: string | undefined, scope: readonly string[]): string {
+  const named = scope.join(', ')
+  const tools = 'change them with file_editor, and make new ones with file_creator'
+  return path !== undefined && isInScope(path, scope)
+    ? `commands can neither make nor replace files of your scope (${named}): ${tools}`
+    : `commands may write only the files of your scope that are there (${named}), and in place: ${tools}`
 }
 
 /*
