@@ -27,6 +27,8 @@ export type Native = {
   policy: Policy
   /** The frame that every request begins with; one that is frozen for a session emits an event when it is made. */
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
+  /** Keeps a frame that was changed, for the later turns of the session. */
+  reframe?(frame: Frame): AsyncGenerator<Event, void>
   /** The most steps that a turn may ever have. */
   maxSteps?: number
   /** The limits on steps that the settings name. */
@@ -183,6 +185,13 @@ async function* askInRoom(
       // Not every provider takes every schema: then the words of the request must do.
       enforced = undefined
       paid()
+      continue
+    }
+    const wider = answer.failure && answer.invalid && room.widened(request, answer.invalid, native.tools)
+    if (wider) {
+      paid()
+      yield { type: 'note', text: wider.note }
+      if (native.reframe) yield* native.reframe(wider.frame)
       continue
     }
     if (answer.failure?.kind !== 'overflow' || !done.some(({ type }) => type === 'call')) return { answer, paid }

@@ -1,14 +1,15 @@
 import type { Entry, Event, Fact, Summary, Trim, Usage } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Frame, Model, ModelMessage, ModelRequest } from '../../core/work/model.ts'
+import type { Frame, InvalidRequest, Model, ModelMessage, ModelRequest } from '../../core/work/model.ts'
+import type { Tool } from '../../core/work/tool.ts'
 import type { Patience } from './model-step.ts'
 import { defined } from '../../base/defined.ts'
 import { compactAt, compactionPrompt, guidesOf } from '../../core/talk/compaction.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { endedTurns, agentsThatSaw, withoutOldSteps } from '../../core/talk/view.ts'
-import { modelMessages, shortened } from './model-messages.ts'
+import { frameOf, modelMessages, shortened } from './model-messages.ts'
 import { askModel } from './model-step.ts'
 
 /** How full the window may be when a turn begins, before the old tool output of earlier turns is left out. */
@@ -70,14 +71,42 @@ export class TurnWindow {
   /** When the provider that refused a summary is back, if it said so. */
   #retryAt: number | undefined
 
+  #frame: Frame
+
   constructor(parts: WindowParts) {
     this.#parts = parts
-    this.#frameTokens = estimateTokens(parts.frame.system) + estimateTokens(JSON.stringify(parts.frame.tools))
+    this.#frame = parts.frame
+    this.#frameTokens = frameTokens(parts.frame)
+  }
+
+  /**
+   * Makes a wider frame after a provider refused a call of a tool that the request does not describe: all `known` tools, and the names
+   * that the model made up, are in it. It starts a new prefix. Undefined where every call is described, so that a change could not help.
+   */
+  widened(
+    { frame, messages }: ModelRequest,
+    { tool }: InvalidRequest,
+    known: readonly Tool[],
+  ): { frame: Frame; note: string } | undefined {
+    const called = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []))
+    const described = new Set(frame.tools.map(({ name }) => name))
+    const refused = [...new Set([...called.map((call) => call.tool), ...(tool === undefined ? [] : [tool])])].filter(
+      (name) => !described.has(name) && wellFormed.test(name),
+    )
+    if (refused.length === 0) return undefined
+    const more = known.filter(({ name }) => !described.has(name))
+    const madeUp = refused.filter((name) => !more.some((one) => one.name === name))
+    this.#frame = frameOf(frame.system, [...frame.tools, ...more, ...madeUp.map((name) => ({ name, ...unknownTool }))])
+    this.#frameTokens = frameTokens(this.#frame)
+    this.#made = undefined
+    const note = `${this.#parts.model.name} takes no call of a tool that its request does not describe (${refused.join(', ')}). Every request describes all tools from here on, so the provider's cache begins again.`
+    return { frame: this.#frame, note }
   }
 
   /** The request that the facts of the turn make. */
   request(done: readonly Fact[]): ModelRequest {
-    const { name, turn, frame } = this.#parts
+    const { name, turn } = this.#parts
+    const frame = this.#frame
     // Facts are only ever added to the list of a turn.
     if (this.#made?.done === done && this.#made.facts === done.length) return this.#made.request
     const request = { frame, messages: modelMessages(name, turn, done) }
@@ -219,7 +248,8 @@ export class TurnWindow {
     { messages, entries, what }: Covered,
     window: number,
   ): AsyncGenerator<Event, string | undefined> {
-    const { model, frame, turn } = this.#parts
+    const { model, turn } = this.#parts
+    const frame = this.#frame
     const before = this.#size(done)
     const words = Math.max(200, Math.min(2_000, Math.floor(window / 20)))
     const repeated: ModelRequest = {
@@ -264,6 +294,17 @@ export class TurnWindow {
   #history(done: readonly Fact[]): readonly Entry[] {
     return shortened(this.#parts.turn.history, done, this.#parts.name)
   }
+}
+
+const frameTokens = ({ system, tools }: Frame) => estimateTokens(system) + estimateTokens(JSON.stringify(tools))
+
+/** The names of tools that every provider takes. */
+const wellFormed = /^[\w-]{1,64}$/
+
+/** Describes a name that a model made up: a provider then takes the call, and our answer to it says which tools there are. */
+const unknownTool = {
+  description: 'This tool does not exist. Do not call it.',
+  schema: { type: 'object', properties: {} },
 }
 
 /** Asks for a summary in the place of the next answer, so that the messages before it come from the provider's cache. */
