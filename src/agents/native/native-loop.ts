@@ -15,7 +15,7 @@ import { isFact } from '../../core/talk/entry.ts'
 import { failed, unfinished } from '../../core/talk/outcome.ts'
 import { performAll, repeats, Repetition } from './tool-calls.ts'
 import { StepCount } from './step-limits.ts'
-import { TurnWindow } from './turn-window.ts'
+import { mostOverflows, TurnWindow } from './turn-window.ts'
 import { askModel } from './model-step.ts'
 
 export type Native = {
@@ -152,9 +152,6 @@ function* unseenNotes(
   }
 }
 
-/** How often a request that the provider finds too long is shortened and sent again. */
-const mostOverflows = 3
-
 /** An answer, and what to call once its usage was told: until then its tokens are set aside in the budget. */
 type PaidAnswer = { answer: Answer; paid(): void }
 
@@ -199,7 +196,8 @@ async function* askInRoom(
       return { answer: { ...answer, failure: unfinished('window', answer.failure.message) }, paid }
     yield* answer.usage
     paid()
-    room.overflowed(request)
+    const smaller = room.overflowed(request)
+    if (smaller !== undefined) yield { type: 'note', text: smaller }
   }
 }
 

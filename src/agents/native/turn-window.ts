@@ -36,6 +36,9 @@ const transcriptShare = 0.6
 /** How many steps pass before a summary that failed is asked for again. */
 const stepsBeforeRetry = 5
 
+/** How often a request that the provider finds too long is shortened and sent again; each time it is about half as long. */
+export const mostOverflows = 6
+
 /** How far the estimate of tokens may be from what the provider counts. */
 const ratios = { least: 0.75, most: 4 }
 
@@ -67,6 +70,8 @@ export class TurnWindow {
   /** The request that was made last, of so many facts. Each one is needed several times, and grows with the turn. */
   #made: { done: readonly Fact[]; facts: number; request: ModelRequest } | undefined
   #estimates = new WeakMap<readonly ModelMessage[], number>()
+  /** The size of the smallest request that the provider found too long. */
+  #refused: number | undefined
   #wait = 0
   /** When the provider that refused a summary is back, if it said so. */
   #retryAt: number | undefined
@@ -131,10 +136,19 @@ export class TurnWindow {
     if (reported && reported.input > 0) this.#learn(reported.input / (this.tokens(request) / this.#ratio))
   }
 
-  /** Learns from a refusal that a request is longer than the window, whatever was estimated. */
-  overflowed(request: ModelRequest): void {
-    this.#learn(Math.max(this.#ratio, this.#parts.window() / (this.tokens(request) / this.#ratio)))
+  /** Learns from a refusal that the window is smaller than a request, whatever was configured or estimated. Returns a note for the person, once. */
+  overflowed(request: ModelRequest): string | undefined {
+    const [first, tokens] = [this.#refused === undefined, this.tokens(request)]
+    this.#refused = Math.min(tokens, this.#refused ?? Infinity)
     this.#wait = 0
+    const { model, window } = this.#parts
+    if (!first || tokens >= window()) return undefined
+    return `${model.name} refused a request of about ${tokens} tokens, although its window is set to ${window()}: the turn goes on with a smaller one. Set "contextWindowTokens" of the agent to the size that the model really has.`
+  }
+
+  /** The size of the window in tokens, as far as it is known. */
+  #window(): number {
+    return Math.min(this.#parts.window(), this.#refused ?? Infinity)
   }
 
   #learn(ratio: number): void {
@@ -144,7 +158,7 @@ export class TurnWindow {
   /** Makes room before the next request. Returns why the turn cannot go on, if it cannot. */
   async *makeRoom(done: readonly Fact[]): AsyncGenerator<Event, Failure | undefined> {
     const { turn } = this.#parts
-    const window = this.#parts.window()
+    const window = this.#window()
     const size = () => this.#size(done)
     if (!this.#begun && size() > window * trimAt) yield* this.#trimTurns(done, window)
     this.#begun = true
@@ -256,13 +270,12 @@ export class TurnWindow {
       frame,
       messages: [...messages, { role: 'user', text: summaryRequest(what, words) }],
     }
-    const told: ModelRequest = {
+    const told = (): ModelRequest => ({
       frame: { system: '', tools: [] },
-      messages: [{ role: 'user', text: compactionPrompt({ entries: [...entries] }, window * transcriptShare) }],
-    }
-    const tries = this.tokens(repeated) > window * repeatAt ? [told] : [repeated, told]
-    let why = 'there is nothing to summarise'
-    for (const request of tries) {
+      messages: [{ role: 'user', text: compactionPrompt({ entries: [...entries] }, this.#window() * transcriptShare) }],
+    })
+    let request = this.tokens(repeated) > window * repeatAt ? told() : repeated
+    for (let overflows = 0; ; overflows++) {
       turn.waits?.(`summarising ${what}, because the context window is nearly full`)
       const asked = askModel(model, request, turn, this.#parts.patience)
       let next = await asked.next()
@@ -273,10 +286,11 @@ export class TurnWindow {
       yield* answer.usage
       if (turn.signal.aborted) return 'cancelled'
       if (answer.failure) {
-        why = answer.failure.message
         this.#retryAt = answer.failure.retryAt
-        if (answer.failure.kind === 'overflow') continue
-        return why
+        if (answer.failure.kind !== 'overflow' || overflows >= mostOverflows) return answer.failure.message
+        this.overflowed(request)
+        request = told()
+        continue
       }
       const text = answer.stop === 'refused' ? '' : answer.text.trim()
       if (text === '') return `${model.name} wrote none`
@@ -287,7 +301,6 @@ export class TurnWindow {
       yield defined<Summary>({ ...summary, tokens: { before, after } })
       return undefined
     }
-    return why
   }
 
   /** The earlier turns, as the turn has shortened them by now. */
