@@ -24,7 +24,7 @@ import { wallPrompt } from './wall-words.ts'
 import { foldersWords } from '../added-folders.ts'
 import { modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
-import { hasServerFile, serversOf } from './native-servers.ts'
+import { checkedServers, hasServerFile, serversOf } from './native-servers.ts'
 import { diagnosedTool } from './native-diagnostics.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -161,7 +161,10 @@ async function surroundingsOf(
   if (hasPrograms) await turn.begun?.()
   const [machine, servers, facts] = await Promise.all([
     machineFacts(parts, asked),
-    mode === 'plan' ? undefined : serversOf(parts, { settings, leash, trusted }),
+    // A planner calls no server, but the person is told of a wrong entry in every mode.
+    mode === 'plan'
+      ? checkedServers(parts, { settings, leash, trusted }).then(() => undefined)
+      : serversOf(parts, { settings, leash, trusted }),
     mode === 'plan' ? undefined : wallFacts(seat, tools, parts),
   ])
   const wall = mode === 'plan' ? undefined : wallPrompt(leash, facts)
