@@ -49,10 +49,15 @@ export function runHeadless(
       for (const text of queue.takeAll())
         say(io, `termaite: No agent received the text that was typed during the turn: ${oneLine(text, 200)}`)
       for (const words of await leaveSession(app.native, 'other')) say(io, `termaite: ${words}`)
+      for (const { box } of app.native.state.toolboxes.values())
+        for (const command of box.jobs.runningCommands) say(io, `termaite: ${endedJobWords(command)}`)
       await Promise.all([served.close(), closeNative(app.native)])
     },
   })
 }
+
+const endedJobWords = (command: string) =>
+  `This background command of the agent was ended with the run: ${oneLine(command, 200)}. In the chat, background commands go on after the turn.`
 
 /** Asks in both places; the first answer counts, and the question is withdrawn from the other. */
 function firstAnswer(one: Ask, other: Ask): Ask {

@@ -7,6 +7,7 @@ import { defineTool } from './tool-definition.ts'
 import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
 import { CommandOutput, FrontOutput, tooMuch } from './shell/command-output.ts'
 import { defined } from '../base/defined.ts'
+import { isPlainObject } from '../base/plain-object.ts'
 
 const usualSeconds = 120
 const mostSeconds = 600
@@ -18,12 +19,19 @@ const input = parser({
   outside: optional(string({ min: 1 })),
 })
 
+/** Reads the input without `description`, a field that models which were trained on other shell tools often add. */
+function parsed(sent: unknown) {
+  if (!isPlainObject(sent)) return input.parse(sent)
+  const { description: _, ...rest } = sent
+  return input.parse(rest)
+}
+
 export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
   return defineTool({
     name: 'bash',
     risk: 'run',
     isShell: true,
-    input,
+    input: { ...input, parse: parsed },
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
     // Ending one's own background command changes nothing else.
     effect: ({ command, outside }) =>

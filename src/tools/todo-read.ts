@@ -8,7 +8,6 @@ export function todoRead(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_read',
     risk: 'read',
-    onDemand: 'always',
     input: parser({}),
     leadOnly: true,
     worksAlone: true,

@@ -9,7 +9,6 @@ export function todoUpdate(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_update',
     risk: 'read',
-    onDemand: 'always',
     input: todoItems,
     leadOnly: true,
     worksAlone: true,

@@ -12,7 +12,6 @@ export function todoWrite(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_write',
     risk: 'read',
-    onDemand: 'always',
     input: todoItems,
     aliases: { hooks: ['TodoWrite'] },
     leadOnly: true,

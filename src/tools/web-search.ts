@@ -13,7 +13,7 @@ export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool
   return defineTool({
     name: 'web_search',
     risk: 'read',
-    onDemand: 'always',
+    onDemand: 'with a shell',
     input,
     aliases: { rules: ['WebSearch'], hooks: ['WebSearch'] },
     effect: () => ({ does: 'nothing' }),

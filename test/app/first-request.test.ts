@@ -63,7 +63,7 @@ for (const [model, editor] of Object.entries(models))
     assert.ok(Buffer.byteLength(body) < pi, `${Buffer.byteLength(body)} bytes, of which ${JSON.stringify(sizes)}`)
     assert.deepEqual(
       sent.tools.map(({ name }) => name),
-      ['file_reader', editor, 'file_creator', 'bash', 'more_tools'],
+      ['file_reader', editor, 'file_creator', 'bash', 'todo_write', 'todo_read', 'todo_update', 'more_tools'],
     )
     assert.deepEqual(
       all.map(({ name }) => name).filter((name) => !body.includes(name)),
@@ -74,6 +74,6 @@ for (const [model, editor] of Object.entries(models))
 test('a session that only looks and plans has its tools for that at once', (t) => {
   assert.deepEqual(
     offered(t, { isPlan: true }).frame.map(({ name }) => name),
-    ['file_reader', 'grep_search', 'glob', 'ls', 'ask_question', 'more_tools'],
+    'file_reader grep_search glob ls web_search todo_write todo_read todo_update ask_question'.split(' '),
   )
 })

@@ -1,25 +1,14 @@
-import { AddedFolders } from '../../src/app/added-folders.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { openBorder } from '../../src/safety/border.ts'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from '../cases.ts'
-import { realClock } from '../../src/base/clock.ts'
-import { memoryStore } from '../../src/store/memory-store.ts'
 import { isPlanTool } from '../../src/core/work/tool.ts'
 import { toolboxOf } from '../../src/app/native/toolbox.ts'
 import { policyFor } from '../../src/app/native/native-permissions.ts'
-import { openNative } from '../../src/app/native/native-agent.ts'
-import type { Agent } from '../../src/core/work/agent.ts'
-import type { NativeParts, NativeSeat } from '../../src/app/native/native-parts.ts'
-import { closeNative, newNativeState } from '../../src/app/native/native-parts.ts'
-import { openProject } from '../../src/app/project.ts'
-import { readSettings } from '../../src/settings/settings.ts'
-import { inMode } from '../../src/settings/work-mode.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { modelServer } from '../real/model-server.ts'
-import { folderOf } from '../desk/desk.ts'
+import { nativeRig } from './native-rig.ts'
 import { plain, seated } from './seat.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -57,35 +46,7 @@ function bytesIn(folder: string): Record<string, string> {
   )
 }
 
-async function planner(t: TestContext, baseURL: string) {
-  const folder = folderOf(t)
-  const [root, home] = [join(folder, 'project'), join(folder, 'termaite')]
-  const model = 'anthropic/claude-sonnet-4-5'
-  const agent = { name: 'native', kind: 'native' as const, model, baseURL, contextWindowTokens: 200_000 }
-  mkdirSync(home)
-  writeFileSync(join(home, 'settings.json'), JSON.stringify({ metaInstruction: false, agents: [agent] }))
-  const env = { PATH: process.env.PATH, HOME: folder, ANTHROPIC_API_KEY: 'made-up' }
-  const settings = inMode(await readSettings({ home }, { env }), 'plan')
-  const store = memoryStore()
-  const parts: NativeParts = {
-    ...{ home, root, cwd: root, env, clock: realClock, store, blobs: store.blobs('b'), session: 's' },
-    project: openProject(store, root).doc,
-    border: openBorder({ env: {} }),
-    folders: new AddedFolders(),
-    state: newNativeState(),
-  }
-  t.after(() => closeNative(parts))
-  const seat: NativeSeat = { agent, settings, leash: 'all', window: 200_000 }
-  const opened: Agent = {
-    name: 'native',
-    traits: { window: 200_000, memory: 'none', talks: true, steers: true },
-    async *turn(turn) {
-      yield* (yield* openNative(seat, parts, turn, true)).turn(turn)
-    },
-    async close() {},
-  }
-  return { root, seat, parts, opened }
-}
+const planner = (t: TestContext, baseURL: string) => nativeRig(t, baseURL, { mode: 'plan' })
 
 test('in plan mode no sequence of calls changes a byte, whatever the leash', { timeout: 120_000 }, async (t) => {
   let calls: Call[] = []
@@ -120,7 +81,7 @@ test('in plan mode no sequence of calls changes a byte, whatever the leash', { t
   assert.match(JSON.stringify(sent.system), /You are termaite in plan mode/)
   assert.deepEqual(
     sent.tools.map(({ name }: { name: string }) => name),
-    'file_reader grep_search glob ls ask_question more_tools'.split(' '),
+    'file_reader grep_search glob ls web_search todo_write todo_read todo_update ask_question'.split(' '),
   )
 })
 

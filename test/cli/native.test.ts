@@ -422,3 +422,20 @@ test('the model is told when a background command ends, once, without asking for
     ],
   )
 })
+
+test(
+  '-p names wrong entries of the MCP settings in every mode, and the background command that ended with the run',
+  options,
+  async (t) => {
+    const { machine, run, server } = await nativeOn(t, 'anthropic', ({ body }) =>
+      JSON.stringify(body.messages).includes('Job 1 runs') || !JSON.stringify(body.messages).includes('serve it')
+        ? { text: 'It runs.' }
+        : { call: { tool: 'bash', input: { command: 'sleep 1000', background: true } } },
+    )
+    const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
+    machine.settings({ ...settings, mcpServers: { files: { comand: 'npx' } } })
+    const served = await run('-p', 'serve it', '--leash', 'all')
+    const planned = await run('-p', 'plan it', '--mode', 'plan')
+    golden(t, { served: untimed(served.err), planned: untimed(planned.err) }, { [server.url]: '<server>' })
+  },
+)

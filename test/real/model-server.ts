@@ -59,6 +59,7 @@ export async function modelServer(script: Script): Promise<ModelServer> {
     for (const { count, come } of waiting) if (count === one.count) come(one)
     const next = await script(one)
     if ('hang' in next) return
+    if ('raw' in next) return send(response, next.raw)
     if ('drop' in next || 'stall' in next) {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       if ('stall' in next) return void response.write(speech.half(next.stall, one))

@@ -26,6 +26,13 @@ test('output and errors come in the order they were written, with the exit code'
   assert.match((await run('echo )')).text, /^bash: -c: line 1: syntax error .*\n.*echo \)'\n\[exit code 2\]$/s)
 })
 
+test('a description, which other shell tools take, is ignored; another unknown field is refused', async (t) => {
+  const { whole, say } = seat(t)
+  const described = { command: 'echo hi', description: 'Greets' }
+  assert.deepEqual(await whole('bash', described), { text: 'hi', data: { exit: 0 } })
+  golden(t, await say('bash', { ...described, dir: '/' }))
+})
+
 test('bash runs in the working directory, by the shell it is given', async (t) => {
   const { root, say } = seat(t)
   assert.equal(await say('bash', { command: 'cd / && pwd && cd - >/dev/null && pwd' }), `/\n${root}`)

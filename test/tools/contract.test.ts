@@ -215,7 +215,7 @@ test('a tool that is described on demand is listed with its inputs, described by
   assert.deepEqual(others, [])
   assert.equal(
     more!.description.split('\n').at(-1),
-    'Tools: jobs(), grep_search(pattern), glob(pattern), ls(), web_search(query), web_fetch(url), todo_write(items: [{task, status}]), todo_read(), todo_update(items: [{task, status}]), ask_question(questions: [{question, options}]), send_notification(status, summary), subagent(task), sandbox(language, code).',
+    'Tools: jobs(), grep_search(pattern), glob(pattern), ls(), web_search(query), web_fetch(url), ask_question(questions: [{question, options}]), send_notification(status, summary), subagent(task), sandbox(language, code).',
   )
   assert.deepEqual(
     ((await run({})) as string).split('\n')[4],

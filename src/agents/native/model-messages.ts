@@ -12,8 +12,14 @@ type Said = Fact & { by: string }
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 
 /** The frame of a session: its system text, and the tools in the order they were given. */
-export function frameOf(system: string, tools: readonly Tool[]): Frame {
-  return { system, tools: tools.map(({ name, description, schema }) => ({ name, description, schema })) }
+export function frameOf(
+  system: string,
+  tools: readonly Pick<Tool, 'name' | 'description' | 'schema' | 'brief'>[],
+): Frame {
+  return {
+    system,
+    tools: tools.map(({ name, description, schema, brief = schema }) => ({ name, description, schema: brief })),
+  }
 }
 
 /** Told behind an attempt, and not in the frame, because few sessions have one. */

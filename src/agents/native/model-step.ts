@@ -1,7 +1,7 @@
 import type { Event, Usage } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Model, ModelEvent, ModelRequest } from '../../core/work/model.ts'
+import type { InvalidRequest, Model, ModelEvent, ModelRequest } from '../../core/work/model.ts'
 import { defined } from '../../base/defined.ts'
 
 export type Call = Extract<ModelEvent, { type: 'call' }>
@@ -9,7 +9,10 @@ export type Call = Extract<ModelEvent, { type: 'call' }>
 type Whole = { text: string; calls: Call[]; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
 
 /** One answer of the model, or why there is none, and its usage. */
-export type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | { failure: Failure })
+export type Answer = { usage: Usage[] } & (
+  | (Whole & { failure?: undefined })
+  | { failure: Failure; invalid?: InvalidRequest }
+)
 export type WholeAnswer = Extract<Answer, Whole>
 
 /** How long one answer is tried again while no other agent can take the turn. */
@@ -21,7 +24,7 @@ export const usualPatience: Patience = { seconds: 600, random: Math.random }
 type Around = Pick<Turn, 'signal' | 'clock' | 'waits' | 'othersFree'>
 
 /** A try that failed in a way that passes by itself. `piece`: the words that came before. */
-type Failed = { failure: Failure; passing: boolean; piece: string }
+type Failed = { failure: Failure; passing: boolean; invalid?: InvalidRequest; piece: string }
 
 /**
  * Asks the model for one answer: streams its text and thoughts, and returns the whole answer. What fails in a way that passes
@@ -40,12 +43,12 @@ export async function* askModel(
     const asked: ModelRequest = begun.length > 0 ? { ...request, begun: [...begun] } : request
     const answer = yield* tryOnce(model, asked, turn.signal, usage)
     if (!('failure' in answer)) return { usage, ...answer, text: begun.join('') + answer.text }
-    const { failure, passing, piece } = answer
+    const { failure, passing, invalid, piece } = answer
     // White space alone is nothing to go on from.
     if (piece.trim() !== '') begun.push(piece)
-    if (!passing) return { usage, failure }
-    const pause = waits.next(failure, piece.trim() !== '')
-    if (pause === undefined) return { usage, failure: waits.given(failure) }
+    if (!passing) return defined({ usage, failure, invalid })
+    const pause = waits.next(failure, piece.trim() !== '', invalid !== undefined)
+    if (pause === undefined) return defined({ usage, failure: waits.given(failure), invalid })
     await waits.wait(failure, pause)
     if (turn.signal.aborted) return { usage, failure: { kind: 'aborted', message: 'cancelled' } }
   }
@@ -75,7 +78,12 @@ async function* tryOnce(
         usage.push({ type: 'usage', ...event.usage })
         break
       case 'failure':
-        return { failure: event.failure, passing: event.passing === true, piece: text }
+        return defined({
+          failure: event.failure,
+          passing: event.passing === true,
+          invalid: event.invalid,
+          piece: text,
+        })
       case 'end':
         return defined({ text, calls, stop: event.stop, opaque: event.opaque })
     }
@@ -90,6 +98,9 @@ const longestPauseMs = 60_000
 
 /** While another agent is free, a broken connection gets this many more tries, and a busy provider none. */
 const triesBesideOthers = 2
+
+/** A call that the provider could not read may be right when it is made again, but not after many tries of the same request. */
+const triesOfInvalid = 2
 
 /** The pauses between the tries of one answer. */
 class Waits {
@@ -106,8 +117,9 @@ class Waits {
   }
 
   /** Returns how long to wait before the next try, in ms; undefined when this answer is given up. */
-  next(failure: Failure, moved: boolean): number | undefined {
+  next(failure: Failure, moved: boolean, invalid: boolean): number | undefined {
     const { clock, othersFree } = this.#turn
+    if (invalid && this.#tries > triesOfInvalid) return undefined
     if (othersFree?.() && (failure.kind === 'busy' || this.#tries > triesBesideOthers)) return undefined
     this.#began ??= clock.elapsed()
     if (moved) this.#doubled = 0

@@ -15,7 +15,7 @@ import { isFact } from '../../core/talk/entry.ts'
 import { failed, unfinished } from '../../core/talk/outcome.ts'
 import { performAll, repeats, Repetition } from './tool-calls.ts'
 import { StepCount } from './step-limits.ts'
-import { TurnWindow } from './turn-window.ts'
+import { mostOverflows, TurnWindow } from './turn-window.ts'
 import { askModel } from './model-step.ts'
 
 export type Native = {
@@ -27,6 +27,8 @@ export type Native = {
   policy: Policy
   /** The frame that every request begins with; one that is frozen for a session emits an event when it is made. */
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
+  /** Keeps a frame that was changed, for the later turns of the session. */
+  reframe?(frame: Frame): AsyncGenerator<Event, void>
   /** The most steps that a turn may ever have. */
   maxSteps?: number
   /** The limits on steps that the settings name. */
@@ -150,9 +152,6 @@ function* unseenNotes(
   }
 }
 
-/** How often a request that the provider finds too long is shortened and sent again. */
-const mostOverflows = 3
-
 /** An answer, and what to call once its usage was told: until then its tokens are set aside in the budget. */
 type PaidAnswer = { answer: Answer; paid(): void }
 
@@ -185,12 +184,20 @@ async function* askInRoom(
       paid()
       continue
     }
+    const wider = answer.failure && answer.invalid && room.widened(request, answer.invalid, native.tools)
+    if (wider) {
+      paid()
+      yield { type: 'note', text: wider.note }
+      if (native.reframe) yield* native.reframe(wider.frame)
+      continue
+    }
     if (answer.failure?.kind !== 'overflow' || !done.some(({ type }) => type === 'call')) return { answer, paid }
     if (overflows >= mostOverflows)
       return { answer: { ...answer, failure: unfinished('window', answer.failure.message) }, paid }
     yield* answer.usage
     paid()
-    room.overflowed(request)
+    const smaller = room.overflowed(request)
+    if (smaller !== undefined) yield { type: 'note', text: smaller }
   }
 }
 

@@ -24,9 +24,18 @@ export async function* sessionFrame(
   const was = await lastFrozen(name, turn.history, blobs)
   if (was?.key === spec.key) return was
   const made = await spec.make()
-  const body = JSON.stringify({ key: spec.key, ...made } satisfies Frozen)
-  yield defined({ type: 'frame', ref: await blobs.put(body, 'application/json'), vendor: spec.vendor })
+  yield* freezeFrame(made, blobs, spec)
   return made
+}
+
+/** Keeps a frame as that of the session from here on. */
+export async function* freezeFrame(
+  framed: FrameAndTold,
+  blobs: Blobs,
+  { key, vendor }: Pick<FrameSpec, 'key' | 'vendor'>,
+): AsyncGenerator<Event, void> {
+  const body = JSON.stringify({ key, ...framed } satisfies Frozen)
+  yield defined({ type: 'frame', ref: await blobs.put(body, 'application/json'), vendor })
 }
 
 /** The frame of an agent's requests now; undefined before its first one. */

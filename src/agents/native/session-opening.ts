@@ -139,7 +139,7 @@ export function systemText(parts: SystemParts): string {
 }
 
 const texts: Record<SessionMode, string[]> = {
-  agent: ['agent', 'conversation'],
+  agent: ['agent', 'todos', 'conversation'],
   plan: ['planner', 'conversation'],
   subagent: ['agent', 'subagent'],
   coordinator: ['agent', 'conversation', 'coordinator'],

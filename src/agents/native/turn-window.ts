@@ -1,14 +1,15 @@
 import type { Entry, Event, Fact, Summary, Trim, Usage } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import type { Frame, Model, ModelMessage, ModelRequest } from '../../core/work/model.ts'
+import type { Frame, InvalidRequest, Model, ModelMessage, ModelRequest } from '../../core/work/model.ts'
+import type { Tool } from '../../core/work/tool.ts'
 import type { Patience } from './model-step.ts'
 import { defined } from '../../base/defined.ts'
 import { compactAt, compactionPrompt, guidesOf } from '../../core/talk/compaction.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { endedTurns, agentsThatSaw, withoutOldSteps } from '../../core/talk/view.ts'
-import { modelMessages, shortened } from './model-messages.ts'
+import { frameOf, modelMessages, shortened } from './model-messages.ts'
 import { askModel } from './model-step.ts'
 
 /** How full the window may be when a turn begins, before the old tool output of earlier turns is left out. */
@@ -34,6 +35,9 @@ const transcriptShare = 0.6
 
 /** How many steps pass before a summary that failed is asked for again. */
 const stepsBeforeRetry = 5
+
+/** How often a request that the provider finds too long is shortened and sent again; each time it is about half as long. */
+export const mostOverflows = 6
 
 /** How far the estimate of tokens may be from what the provider counts. */
 const ratios = { least: 0.75, most: 4 }
@@ -66,18 +70,48 @@ export class TurnWindow {
   /** The request that was made last, of so many facts. Each one is needed several times, and grows with the turn. */
   #made: { done: readonly Fact[]; facts: number; request: ModelRequest } | undefined
   #estimates = new WeakMap<readonly ModelMessage[], number>()
+  /** The size of the smallest request that the provider found too long. */
+  #refused: number | undefined
   #wait = 0
   /** When the provider that refused a summary is back, if it said so. */
   #retryAt: number | undefined
 
+  #frame: Frame
+
   constructor(parts: WindowParts) {
     this.#parts = parts
-    this.#frameTokens = estimateTokens(parts.frame.system) + estimateTokens(JSON.stringify(parts.frame.tools))
+    this.#frame = parts.frame
+    this.#frameTokens = frameTokens(parts.frame)
+  }
+
+  /**
+   * Makes a wider frame after a provider refused a call of a tool that the request does not describe: all `known` tools, and the names
+   * that the model made up, are in it. It starts a new prefix. Undefined where every call is described, so that a change could not help.
+   */
+  widened(
+    { frame, messages }: ModelRequest,
+    { tool }: InvalidRequest,
+    known: readonly Tool[],
+  ): { frame: Frame; note: string } | undefined {
+    const called = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []))
+    const described = new Set(frame.tools.map(({ name }) => name))
+    const refused = [...new Set([...called.map((call) => call.tool), ...(tool === undefined ? [] : [tool])])].filter(
+      (name) => !described.has(name) && wellFormed.test(name),
+    )
+    if (refused.length === 0) return undefined
+    const more = known.filter(({ name }) => !described.has(name))
+    const madeUp = refused.filter((name) => !more.some((one) => one.name === name))
+    this.#frame = frameOf(frame.system, [...frame.tools, ...more, ...madeUp.map((name) => ({ name, ...unknownTool }))])
+    this.#frameTokens = frameTokens(this.#frame)
+    this.#made = undefined
+    const note = `${this.#parts.model.name} takes no call of a tool that its request does not describe (${refused.join(', ')}). Every request describes all tools from here on, so the provider's cache begins again.`
+    return { frame: this.#frame, note }
   }
 
   /** The request that the facts of the turn make. */
   request(done: readonly Fact[]): ModelRequest {
-    const { name, turn, frame } = this.#parts
+    const { name, turn } = this.#parts
+    const frame = this.#frame
     // Facts are only ever added to the list of a turn.
     if (this.#made?.done === done && this.#made.facts === done.length) return this.#made.request
     const request = { frame, messages: modelMessages(name, turn, done) }
@@ -102,10 +136,19 @@ export class TurnWindow {
     if (reported && reported.input > 0) this.#learn(reported.input / (this.tokens(request) / this.#ratio))
   }
 
-  /** Learns from a refusal that a request is longer than the window, whatever was estimated. */
-  overflowed(request: ModelRequest): void {
-    this.#learn(Math.max(this.#ratio, this.#parts.window() / (this.tokens(request) / this.#ratio)))
+  /** Learns from a refusal that the window is smaller than a request, whatever was configured or estimated. Returns a note for the person, once. */
+  overflowed(request: ModelRequest): string | undefined {
+    const [first, tokens] = [this.#refused === undefined, this.tokens(request)]
+    this.#refused = Math.min(tokens, this.#refused ?? Infinity)
     this.#wait = 0
+    const { model, window } = this.#parts
+    if (!first || tokens >= window()) return undefined
+    return `${model.name} refused a request of about ${tokens} tokens, although its window is set to ${window()}: the turn goes on with a smaller one. Set "contextWindowTokens" of the agent to the size that the model really has.`
+  }
+
+  /** The size of the window in tokens, as far as it is known. */
+  #window(): number {
+    return Math.min(this.#parts.window(), this.#refused ?? Infinity)
   }
 
   #learn(ratio: number): void {
@@ -115,7 +158,7 @@ export class TurnWindow {
   /** Makes room before the next request. Returns why the turn cannot go on, if it cannot. */
   async *makeRoom(done: readonly Fact[]): AsyncGenerator<Event, Failure | undefined> {
     const { turn } = this.#parts
-    const window = this.#parts.window()
+    const window = this.#window()
     const size = () => this.#size(done)
     if (!this.#begun && size() > window * trimAt) yield* this.#trimTurns(done, window)
     this.#begun = true
@@ -219,20 +262,20 @@ export class TurnWindow {
     { messages, entries, what }: Covered,
     window: number,
   ): AsyncGenerator<Event, string | undefined> {
-    const { model, frame, turn } = this.#parts
+    const { model, turn } = this.#parts
+    const frame = this.#frame
     const before = this.#size(done)
     const words = Math.max(200, Math.min(2_000, Math.floor(window / 20)))
     const repeated: ModelRequest = {
       frame,
       messages: [...messages, { role: 'user', text: summaryRequest(what, words) }],
     }
-    const told: ModelRequest = {
+    const told = (): ModelRequest => ({
       frame: { system: '', tools: [] },
-      messages: [{ role: 'user', text: compactionPrompt({ entries: [...entries] }, window * transcriptShare) }],
-    }
-    const tries = this.tokens(repeated) > window * repeatAt ? [told] : [repeated, told]
-    let why = 'there is nothing to summarise'
-    for (const request of tries) {
+      messages: [{ role: 'user', text: compactionPrompt({ entries: [...entries] }, this.#window() * transcriptShare) }],
+    })
+    let request = this.tokens(repeated) > window * repeatAt ? told() : repeated
+    for (let overflows = 0; ; overflows++) {
       turn.waits?.(`summarising ${what}, because the context window is nearly full`)
       const asked = askModel(model, request, turn, this.#parts.patience)
       let next = await asked.next()
@@ -243,10 +286,11 @@ export class TurnWindow {
       yield* answer.usage
       if (turn.signal.aborted) return 'cancelled'
       if (answer.failure) {
-        why = answer.failure.message
         this.#retryAt = answer.failure.retryAt
-        if (answer.failure.kind === 'overflow') continue
-        return why
+        if (answer.failure.kind !== 'overflow' || overflows >= mostOverflows) return answer.failure.message
+        this.overflowed(request)
+        request = told()
+        continue
       }
       const text = answer.stop === 'refused' ? '' : answer.text.trim()
       if (text === '') return `${model.name} wrote none`
@@ -257,13 +301,23 @@ export class TurnWindow {
       yield defined<Summary>({ ...summary, tokens: { before, after } })
       return undefined
     }
-    return why
   }
 
   /** The earlier turns, as the turn has shortened them by now. */
   #history(done: readonly Fact[]): readonly Entry[] {
     return shortened(this.#parts.turn.history, done, this.#parts.name)
   }
+}
+
+const frameTokens = ({ system, tools }: Frame) => estimateTokens(system) + estimateTokens(JSON.stringify(tools))
+
+/** The names of tools that every provider takes. */
+const wellFormed = /^[\w-]{1,64}$/
+
+/** Describes a name that a model made up: a provider then takes the call, and our answer to it says which tools there are. */
+const unknownTool = {
+  description: 'This tool does not exist. Do not call it.',
+  schema: { type: 'object', properties: {} },
 }
 
 /** Asks for a summary in the place of the next answer, so that the messages before it come from the provider's cache. */

@@ -11,7 +11,7 @@ import type { Opening, SessionMode } from '../../agents/native/session-opening.t
 import { dirname } from 'node:path'
 import { opening } from '../../agents/native/session-opening.ts'
 import { NestedInstructions } from '../../agents/native/nested-instructions.ts'
-import { sessionFrame } from '../../agents/native/session-frame.ts'
+import { freezeFrame, sessionFrame } from '../../agents/native/session-frame.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { isPlanTool } from '../../core/work/tool.ts'
@@ -24,7 +24,7 @@ import { wallPrompt } from './wall-words.ts'
 import { foldersWords } from '../added-folders.ts'
 import { modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
-import { hasServerFile, serversOf } from './native-servers.ts'
+import { checkedServers, hasServerFile, serversOf } from './native-servers.ts'
 import { diagnosedTool } from './native-diagnostics.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -88,9 +88,12 @@ export async function* openNative(
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const guarded = (tool: Tool) =>
     borderedTool(diagnosedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), seat, parts), parts)
-  const framed = yield* sessionFrame(agent.name, turn, blobs, {
+  const frozen = {
     key: `${seat.advises ? 'advice' : mode} ${model.name}${machine.edition} ${frameEdition}`,
     vendor: vendorOf(agent),
+  }
+  const framed = yield* sessionFrame(agent.name, turn, blobs, {
+    ...frozen,
     async make(): Promise<FrameAndTold> {
       // An untrusted folder has its own note already.
       if (trusted) state.notes.push(...opened.warnings)
@@ -116,6 +119,7 @@ export async function* openNative(
     },
     policy: await policyFor(seat, box.tools, readable, parts),
     frame: framed.frame,
+    reframe: (frame) => freezeFrame({ ...framed, frame }, blobs, frozen),
     before: beforeEach({
       agent: agent.name,
       turn,
@@ -157,7 +161,10 @@ async function surroundingsOf(
   if (hasPrograms) await turn.begun?.()
   const [machine, servers, facts] = await Promise.all([
     machineFacts(parts, asked),
-    mode === 'plan' ? undefined : serversOf(parts, { settings, leash, trusted }),
+    // A planner calls no server, but the person is told of a wrong entry in every mode.
+    mode === 'plan'
+      ? checkedServers(parts, { settings, leash, trusted }).then(() => undefined)
+      : serversOf(parts, { settings, leash, trusted }),
     mode === 'plan' ? undefined : wallFacts(seat, tools, parts),
   ])
   const wall = mode === 'plan' ? undefined : wallPrompt(leash, facts)
@@ -182,7 +189,7 @@ function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean 
 }
 
 /** Increased when the tools of every request change their form: a frame that was frozen before is then made again. */
-const frameEdition = 4
+const frameEdition = 5
 
 /** The tools of servers that start within this time are in the first request; later ones are told of in a message. */
 const quickMs = 1000

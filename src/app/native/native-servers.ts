@@ -8,6 +8,7 @@ import { collect } from '../../base/collect.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 import { version } from '../version.ts'
 import { enclosed } from './native-enclosure.ts'
+import { noteOnce } from './native-parts.ts'
 import { isWalled } from './native-sandbox.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 
@@ -43,7 +44,7 @@ export async function refreshedServers(parts: NativeParts, options: ServerOption
   const { state } = parts
   const running = await state.servers
   state.serverSeat = { settings: options.settings, leash: options.leash, trusted: options.trusted }
-  const config = await configuredServers(parts, options)
+  const config = await checkedServers(parts, options)
   if (running && config) await running.refresh(config)
   else await running?.close()
   const now = running && config ? Promise.resolve(running) : open(parts, options)
@@ -66,9 +67,16 @@ export async function configuredServers(parts: NativeParts, options: ServerOptio
   return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
 }
 
+/** Reads which servers are configured, and tells the person once of each wrong entry. */
+export async function checkedServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
+  const config = await configuredServers(parts, options)
+  for (const warning of config?.warnings ?? []) noteOnce(parts, warning)
+  return config
+}
+
 async function open(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { root, env, clock, blobs } = parts
-  const config = await configuredServers(parts, options)
+  const config = await checkedServers(parts, options)
   if (!config) return undefined
   const { openServers } = await import('../../tools/mcp/remote-servers.ts')
   const keys = openKeys(parts)

@@ -38,8 +38,14 @@ export type ModelEvent =
   | { type: 'call'; id: string; tool: string; input: unknown; opaque?: unknown }
   | { type: 'usage'; usage: Omit<Usage, 'type'> }
   | { type: 'end'; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
-  /** `passing`: the trouble passes by itself, so that the same request may succeed a little later. */
-  | { type: 'failure'; failure: Failure; passing?: true }
+  /**
+   * `passing`: the trouble passes by itself, so that the same request may succeed a little later. `invalid`: the provider takes
+   * this request, or the call that its model made, for a wrong one.
+   */
+  | { type: 'failure'; failure: Failure; passing?: true; invalid?: InvalidRequest }
+
+/** `tool`: the tool that the request does not describe, if the provider names it. */
+export type InvalidRequest = { tool?: string }
 
 /** A provider's model. `stream` never throws: it yields exactly one `end` or `failure`, last. */
 export interface Model {

@@ -72,6 +72,8 @@ export interface Tool<I = unknown> {
   /** Rare cases and examples: given when the tool is asked about, or when its input was wrong. */
   notes?: string
   schema: Record<string, unknown>
+  /** A shorter form of the schema, for requests. */
+  brief?: Record<string, unknown>
   /** The JSON Schema of the result's `data`. A tool that has one gives data with every good result. */
   output?: Record<string, unknown>
   risk: Risk

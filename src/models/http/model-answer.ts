@@ -61,13 +61,13 @@ async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal
       to.refused.add(verdict.without)
       continue
     }
-    const { failure, passing } = verdict
+    const { failure, passing, invalid } = verdict
     // A cloud's login may have been replaced or withdrawn before its end: a new one is tried once.
     if (failure.kind === 'auth' && !said && !renewed && to.carriage?.renew?.()) {
       renewed = true
       continue
     }
-    return yield passing ? { type: 'failure', failure, passing } : { type: 'failure', failure }
+    return yield defined({ type: 'failure', failure, passing: passing ? (true as const) : undefined, invalid })
   }
   yield { type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }
 }

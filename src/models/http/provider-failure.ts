@@ -1,5 +1,7 @@
+import { defined } from '../../base/defined.ts'
 import { routeFault } from '../../base/http-route.ts'
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
+import type { InvalidRequest } from '../../core/work/model.ts'
 import type { Target, Trouble } from '../wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
 
@@ -7,7 +9,10 @@ import type { ReplyHeaders } from './http-client.ts'
  * The meaning of a provider's error: a failure, which may pass by itself; a refusal, which is an answer; or an option that the server does
  * not take.
  */
-type TroubleVerdict = { failure: Failure; passing: boolean } | { refusal: string } | { without: string }
+type TroubleVerdict =
+  | { failure: Failure; passing: boolean; invalid?: InvalidRequest }
+  | { refusal: string }
+  | { without: string }
 
 /** A server that asks to wait longer than this is not busy: a quota is spent. */
 const passesWithin = 15 * 60_000
@@ -26,11 +31,16 @@ export function verdictOf(trouble: Trouble, to: Target, options: readonly string
   const at = kind === 'quota' || kind === 'busy' ? spent(trouble, said, now) : {}
   if (kind === 'busy' && at.retryAt !== undefined && at.retryAt - now > passesWithin)
     return { failure: { kind: 'quota', message: sentence('quota', words, to), ...at }, passing: false }
-  return { failure: { kind, message: sentence(kind, words, to, { ...trouble, now }), ...at }, passing }
+  const failure: Failure = { kind, message: sentence(kind, words, to, { ...trouble, now }), ...at }
+  if (kind !== 'crash' || (status !== 400 && status !== 422)) return { failure, passing }
+  return { failure, passing, invalid: defined({ tool: undescribed.exec(said.message)?.[1] }) }
 }
 
 /** AWS repeats the headers of a request whose signature is wrong, the session token among them. */
 const echoed = /\s*The Canonical String for this request should have been[^]*$/
+
+/** Groq, with `tool_use_failed`: "attempted to call tool 'listFiles' which was not in request.tools". */
+const undescribed = /attempted to call tool '([^']+)' which was not in request\.tools/
 
 function kindOf(status: number | undefined, said: Said, trouble: Trouble, to: Target): [FailureKind, passing: boolean] {
   if (trouble.cause !== undefined) return brokenConnection(trouble.cause, to)
@@ -45,7 +55,8 @@ function kindOf(status: number | undefined, said: Said, trouble: Trouble, to: Ta
     // Anthropic and OpenAI say with this header that trying again is of no use.
     return ['busy', trouble.headers?.get('x-should-retry') !== 'false']
   // Groq and Google: the model wrote a tool call that they could not parse. A second try usually works.
-  if (/tool_use_failed|malformed_function_call|unexpected_tool_call/.test(said.codes)) return ['crash', true]
+  if (/tool_use_failed|malformed_function_call|unexpected_tool_call/.test(said.codes))
+    return ['crash', !undescribed.test(said.message)]
   return ['crash', status === undefined]
 }
 

@@ -2,6 +2,7 @@ import type { Tool as Remote } from '@modelcontextprotocol/client'
 import type { Effect, Tool } from '../../core/work/tool.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { McpServer } from './remote-server.ts'
+import { defined } from '../../base/defined.ts'
 import { nearest } from '../../base/nearest.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 import { shortHash } from '../../base/hash.ts'
@@ -43,19 +44,32 @@ function schemaOf({ inputSchema }: Remote): Record<string, unknown> {
   return { ...schema, type: 'object', properties: isPlainObject(schema.properties) ? schema.properties : {} }
 }
 
-/** Checks required and unknown fields; the server itself checks the rest. */
+/** Fills in required fields that have a default, and checks required and unknown fields; the server itself checks the rest. */
 function parseFor(remote: Remote, input: unknown): Input {
-  const given = input === undefined || input === null ? {} : parsed(input)
-  if (!isPlainObject(given)) throw new Error('the input must be an object.')
+  const sent = input === undefined || input === null ? {} : parsed(input)
+  if (!isPlainObject(sent)) throw new Error('the input must be an object.')
   const { required, properties, additionalProperties } = remote.inputSchema as Record<string, unknown>
-  const known = isPlainObject(properties) ? Object.keys(properties) : []
-  const missing = (Array.isArray(required) ? required : []).find((key) => given[key] === undefined)
+  const fields = isPlainObject(properties) ? properties : {}
+  const known = Object.keys(fields)
+  const needed: string[] = Array.isArray(required) ? required : []
+  const given = { ...usualValues(needed, fields), ...defined(sent) }
+  const missing = needed.find((key) => given[key] === undefined)
   if (missing !== undefined) throw new Error(`${String(missing)} is missing; it takes ${known.join(', ')}.`)
   const stranger = additionalProperties === false ? Object.keys(given).find((key) => !known.includes(key)) : undefined
   if (stranger === undefined) return given
   const meant = nearest(stranger, known)
   throw new Error(
     `there is no field ${stranger}${meant ? `; did you mean ${meant}?` : `; the fields are ${known.join(', ') || 'none'}.`}`,
+  )
+}
+
+/** The defaults of required fields: many schemas say that a field is required although it has one, and models then leave it out. */
+function usualValues(needed: readonly string[], fields: Record<string, unknown>): Input {
+  return Object.fromEntries(
+    needed.flatMap((key) => {
+      const field = Object.hasOwn(fields, key) ? fields[key] : undefined
+      return isPlainObject(field) && field.default !== undefined ? [[key, structuredClone(field.default)]] : []
+    }),
   )
 }
 

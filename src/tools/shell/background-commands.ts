@@ -139,11 +139,16 @@ export class BackgroundCommands {
 
   /** Whether any of the background commands still runs. */
   get running(): boolean {
-    return this.#all.some(({ end }) => end === undefined)
+    return this.runningCommands.length > 0
   }
 
   get any(): boolean {
     return this.#all.length > 0
+  }
+
+  /** The command lines that still run. */
+  get runningCommands(): string[] {
+    return this.#all.flatMap(({ end, command }) => (end === undefined ? [command] : []))
   }
 
   /** One line for each command. */

@@ -96,6 +96,40 @@ test('a provider that counts more tokens than we estimate refuses a request, and
   assert.ok(refused > 0 && summaries(events).length > 0)
 })
 
+test('a window that is truly a tenth of the configured one is compacted, the turn goes on, and the person is told', async (t) => {
+  const most = 6_000
+  const { outcome, requests, events } = await longTurn(62, 60_000, {
+    answer: (request) =>
+      bytesOf(request).length / 4 <= most
+        ? undefined
+        : [{ type: 'failure', failure: { kind: 'overflow', message: 'too long' } }],
+  })
+  assert.deepEqual(outcome, { ok: true, text: rightAnswer(62) })
+  assert.equal(events.filter(({ type }) => type === 'trim').length, 0, 'nothing was left out otherwise')
+  assert.equal(
+    requests.filter((request) => bytesOf(request).length / 4 > most).length,
+    1,
+    'only one request was refused',
+  )
+  golden(
+    t,
+    events.flatMap((event) => (event.type === 'note' ? [event.text] : [])),
+  )
+})
+
+test('a turn that is several times larger than the true window is summarised in steps', async () => {
+  const most = 3_000
+  let refused = 0
+  const { outcome } = await longTurn(62, 100_000, {
+    answer(request) {
+      if (bytesOf(request).length / 4 <= most * (refused === 0 ? 4 : 1)) return undefined
+      refused++
+      return [{ type: 'failure', failure: { kind: 'overflow', message: 'too long' } }]
+    },
+  })
+  assert.deepEqual([outcome.ok, refused > 1], [true, true])
+})
+
 test('a window that cannot be made to fit ends the turn unfinished, and says when the provider is back', async () => {
   const failure = { kind: 'quota' as const, message: 'the quota is spent', retryAt: 60_000 }
   const { outcome } = await longTurn(20, 500, {

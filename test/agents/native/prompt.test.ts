@@ -42,7 +42,7 @@ test("the agent's system text is shorter than 2.5 kB", () => {
 })
 
 test('a subagent is the agent with a part, and the part of a user’s own follows', () => {
-  const agent = systemText({ ...day, mode: 'agent' }).split('\n\nOther agents')[0]!
+  const agent = systemText({ ...day, mode: 'coordinator' }).split('\n\nOther agents')[0]!
   const text = systemText({ ...day, mode: 'subagent', role: 'You review.' })
   assert.ok(text.startsWith(`${agent}\n\n<subagent>\nYou are a subagent`))
   assert.ok(

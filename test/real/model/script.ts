@@ -23,6 +23,8 @@ export type Answer =
   | { call: { tool: string; input: unknown }; text?: string; usage?: Tokens }
   | { error: Trouble; headers?: Record<string, string> }
   | { refusal: string }
+  /** An answer byte for byte, for errors that only one provider knows. */
+  | { raw: Reply }
   /** The request is held open and nothing is sent. */
   | { hang: true }
   /** The connection breaks in the middle of the answer. */

@@ -73,6 +73,15 @@ test('a server with too many tools is not in every request; an unknown tool is a
   assert.equal(open.news(all), undefined)
 })
 
+test('a required field with a default in its schema is filled in where a model leaves it out', async (t) => {
+  const open = await ready(t, [scripted('one', { usual: 'as always' }), scripted('two')])
+  assert.deepEqual(
+    [await use(open, 'mcp__one__echo'), await use(open, 'mcp__one__echo', { text: 'hi' })],
+    ['as always', 'hi'],
+  )
+  golden(t, await use(open, 'mcp__two__echo'))
+})
+
 test('without an MCP server there is no MCP tool', (t) => {
   assert.deepEqual(opened(t, []).tools(), [])
 })

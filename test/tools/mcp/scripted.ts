@@ -10,6 +10,8 @@ export type Script = {
   era?: 'legacy' | 'modern'
   /** The number of tools beyond its usual ones. */
   more?: number
+  /** The default of the text that `echo` requires. */
+  usual?: string
   /** Printed where only messages belong. */
   banner?: string
   /** Ends before it ever answers. */
@@ -46,9 +48,10 @@ const object = (properties: Record<string, unknown> = {}, required: string[] = [
   required,
 })
 const string = { type: 'string' }
+const said = script.usual === undefined ? string : { ...string, default: script.usual }
 
 const tools = [
-  { name: 'echo', description: 'Says again what it is told.', inputSchema: object({ text: string }, ['text']) },
+  { name: 'echo', description: 'Says again what it is told.', inputSchema: object({ text: said }, ['text']) },
   {
     name: 'sum',
     description: 'Adds two numbers up.',
