@@ -10,6 +10,9 @@ import { createServer as createTlsServer } from 'node:https'
 import { plainAddress } from '../base/address-ranges.ts'
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node'
 
+/** Where a server of ours speaks MCP. */
+export const mcpPath = '/mcp'
+
 export type HttpServer = { url: string; port: number; close(): Promise<void> }
 
 /** How long a caller may take to send its headers and its whole request. The answer may take as long as it needs. */
@@ -152,7 +155,10 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 /** Compares a key with the right one in a time that does not depend on either. */
 export const isSameKey = (key: string, right: string) => timingSafeEqual(digest(key), digest(right))
 
-/** Answers with an error and closes the connection, because a body may still be on its way. */
+/**
+ * Answers with an error and closes the connection, because a body may still be on its way. A client of MCP gets the error in
+ * the form of JSON-RPC, every other one as `{"error": "…"}`, like every refusal of the API.
+ */
 export function refuseRequest(
   response: ServerResponse,
   status: number,
@@ -161,7 +167,10 @@ export function refuseRequest(
 ): void {
   const own = { 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...own, ...headers })
-  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }))
+  const isMcp = response.req.url?.split('?')[0] === mcpPath
+  response.end(
+    JSON.stringify(isMcp ? { jsonrpc: '2.0', error: { code: -32000, message }, id: null } : { error: message }),
+  )
 }
 
 /** Callers that are remembered, so that a caller under many names cannot fill the memory. */

@@ -3,6 +3,7 @@ import type { HubInviteBook } from '../core/work/hub-invite.ts'
 import type { HubCaller, HubKey, HubKeyBook, HubRole } from '../core/work/hub-key.ts'
 import { defined } from '../base/defined.ts'
 import { randomBytes } from 'node:crypto'
+import { agentOf } from './hub-roles.ts'
 import { UseTimes } from './use-times.ts'
 import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from './task-rules.ts'
@@ -115,6 +116,19 @@ export class HubKeys {
     this.#span(lifeMs)
     await this.#sweep()
     if ((await this.#book.all()).some((key) => sameName(key.name, name))) throw taken(name)
+  }
+
+  /**
+   * The id under which a caller registers an agent: its own name, or for an admin also a name that no key has. An admin's
+   * client that took the name of another agent would take that agent's tasks.
+   */
+  async agentFor(caller: HubCaller, named: string | undefined): Promise<string> {
+    const name = agentOf(caller, named)
+    if (name === caller.name) return name
+    checkName(name)
+    if ((await this.#book.all()).some((key) => sameName(key.name, name) && !this.#isOver(key)))
+      throw new HubError('conflict', `The name ${name} belongs to a key of its own. Register under another agentId.`)
+    return name
   }
 
   /** Makes a key of the role `agent` whose secret its client alone knows. The same request again gets the same key. */

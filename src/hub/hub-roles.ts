@@ -5,16 +5,17 @@ import { HubError } from './task-rules.ts'
 type Operation = { roles: readonly CallerRole[]; words: string }
 
 /**
- * The table of what each role may do; every route and every tool of the hub names its operation here. Only agents work
- * on tasks, and agents never review: nobody can approve work under the key that did it.
+ * The table of what each role may do; every route and every tool of the hub names its operation here. A key of the role
+ * agent never reviews. An admin's key includes the role agent, so that one MCP client of the person whose hub it is can
+ * both work and give out work; an admin could make itself a key of the role agent anyway.
  */
 export const operations = {
   self: { roles: ['guest', 'observer', 'agent', 'member', 'admin'], words: 'see or end its own key' },
   read: { roles: ['observer', 'agent', 'member', 'admin'], words: 'read agents, tasks and changes' },
-  register: { roles: ['agent'], words: 'register as an agent' },
-  take: { roles: ['agent'], words: 'take tasks' },
-  report: { roles: ['agent'], words: 'report on tasks' },
-  ask: { roles: ['agent'], words: 'ask questions about tasks' },
+  register: { roles: ['agent', 'admin'], words: 'register as an agent' },
+  take: { roles: ['agent', 'admin'], words: 'take tasks' },
+  report: { roles: ['agent', 'admin'], words: 'report on tasks' },
+  ask: { roles: ['agent', 'admin'], words: 'ask questions about tasks' },
   comment: { roles: ['agent', 'member', 'admin'], words: 'comment on tasks' },
   add: { roles: ['member', 'admin'], words: 'add tasks' },
   answer: { roles: ['member', 'admin'], words: 'answer questions' },
@@ -58,9 +59,13 @@ export function checkRole({ name, role }: HubCaller, operation: HubOperation): v
   )
 }
 
-/** The agent that a caller speaks for: itself, whatever agent the request names. Throws when it names another one. */
-export function agentOf({ name }: HubCaller, named: string | undefined): string {
+/**
+ * The agent that a caller speaks for: itself, or for an admin the agent that the request names. Throws when another caller
+ * names an agent that it is not.
+ */
+export function agentOf({ name, role }: HubCaller, named: string | undefined): string {
   if (named === undefined || named === name) return name
+  if (role === 'admin') return named
   throw new HubError(
     'forbidden',
     `This key belongs to the agent ${name}, which cannot speak for ${named}. Leave the agent's id out, or send ${name}.`,

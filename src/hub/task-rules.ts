@@ -174,3 +174,17 @@ export function checkTicket(ticket: string, task: Task): void {
     `Task ${task.id} was given to another agent meanwhile. Ask for the next task with wait_for_prompt.`,
   )
 }
+
+/**
+ * Refuses the word of an agent whose ticket is old, and a plain id once a task was given out twice: an agent that was restarted
+ * under the same name would be taken for its earlier run, whose late answer is not the one that counts.
+ */
+export function checkFence(ticket: string, task: Task): void {
+  checkTicket(ticket, task)
+  const times = timesOffered(task)
+  if (times < 2 || ticket !== task.id) return
+  throw new HubError(
+    'conflict',
+    `Task ${task.id} was given out ${times} times, and its id does not say which of them this word is about. Send the ticket that came with the task (the taskId of wait_for_prompt).`,
+  )
+}

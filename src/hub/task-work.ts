@@ -18,7 +18,7 @@ import {
   withChecks,
   withLateWork,
 } from './task-moves.ts'
-import { heldTask, HubError, isHeld, isPausedAt, taskIdOf } from './task-rules.ts'
+import { checkFence, heldTask, HubError, isHeld, isPausedAt, taskIdOf } from './task-rules.ts'
 
 /** The answer of an agent: its words, the diff and the place of its work, and the checks that it says it ran. */
 export type Response = TaskResult & {
@@ -79,6 +79,7 @@ export class TaskWork {
     }
     const texts = hasTexts ? await this.#kept(diff, evidence) : {}
     const rule = (rows: RoundRows, known: Task) => {
+      checkFence(ticket, known)
       if (isRepeated(known)) return
       const task = isPausedAt(known, agentId) ? unpaused(known) : working(rows, known, agentId)
       const work = { ...defined(place), ...texts, result }
@@ -121,7 +122,10 @@ export class TaskWork {
 
   /** Changes a task by a word of the agent that works on it. */
   #work(ticket: string, agentId: string, rule: (rows: RoundRows, task: WorkingTask) => void): Promise<Task> {
-    const work = (rows: RoundRows, task: Task) => rule(rows, working(rows, task, agentId))
+    const work = (rows: RoundRows, task: Task) => {
+      checkFence(ticket, task)
+      rule(rows, working(rows, task, agentId))
+    }
     return this.#parts.rounds.wish(taskWish(ticket, work, () => ({ agents: [agentId] })))
   }
 

@@ -5,6 +5,7 @@ import { settled } from '../../src/base/hand-clock.ts'
 import { agentStandings } from '../../src/hub/agent-standings.ts'
 import { agentState, stateWords } from '../../src/core/work/agent-status.ts'
 import { StatusReports } from '../../src/app/supervision/status-reports.ts'
+import { ticketOf } from '../../src/hub/task-rules.ts'
 import { hubAt, loaded, noticed } from './seat.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -180,4 +181,40 @@ test('an agent that hangs up while it waits, as one that is killed, is away afte
   await other
   await clock.turn(6_000)
   assert.equal(await about(), true)
+})
+
+test('once a task was given out twice, an agent names it by its ticket: the late answer of an earlier run is not the one that counts', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('a')
+  const { id } = await add('x')
+  const first = await wait('a')
+  assert.ok(first.type === 'task')
+  // A plain id is as good as the ticket as long as there is one run.
+  await hub.work.ack(id, 'a')
+  // The agent is restarted under its name, and gets the task again.
+  await register('a')
+  const second = await wait('a')
+  assert.ok(second.type === 'task')
+  const before = await hub.task(id)
+  const late = { status: 'COMPLETED', message: 'the late answer' } as const
+  const words = { [id]: '<id>' }
+  for (const name of [id, ticketOf(first.task)]) {
+    const said = [
+      () => hub.work.ack(name, 'a'),
+      () => hub.work.progress(name, 'a', 'half'),
+      () => hub.work.block(name, 'a', 'unclear', 'which?'),
+      () => hub.work.release(name, 'a', 'cannot'),
+      () => hub.work.respond(name, 'a', late),
+    ]
+    for (const say of said) await assert.rejects(say(), { kind: 'conflict' })
+    await golden.rejects(t, hub.work.respond(name, 'a', late), words)
+  }
+  assert.deepEqual(await hub.task(id), before)
+  const answer = { status: 'COMPLETED', message: 'the real answer' } as const
+  const done = await hub.work.respond(ticketOf(second.task), 'a', answer)
+  assert.deepEqual([done.state, done.result], ['COMPLETED', { message: 'the real answer' }])
+  // The answer may be repeated, and the late one stays refused.
+  assert.deepEqual(await hub.work.respond(ticketOf(second.task), 'a', answer), done)
+  await assert.rejects(hub.work.respond(id, 'a', late), { kind: 'conflict' })
+  assert.deepEqual(await hub.task(id), done)
 })

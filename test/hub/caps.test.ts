@@ -7,7 +7,7 @@ import { waitReason } from '../../src/core/work/task-wait.ts'
 import { Hub } from '../../src/hub/hub.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { sized } from '../full.ts'
-import { hubAt, keptDiff, loaded } from './seat.ts'
+import { hubAt, keptDiff, loaded, ticketAt } from './seat.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -18,14 +18,14 @@ test('a task that passes its cap is paused with a question, and goes on with the
   await register('two')
   const { id } = await add('x', { cap: { cost: 2 } })
   await wait('one')
-  await hub.work.ack(id, 'one')
+  await hub.work.ack(await ticketAt(hub, id), 'one')
   await hub.reports.spent('one', { tokens: 100, cost: 1.5, priced: 100 })
   assert.equal((await hub.task(id)).state, 'ASSIGNED')
   await hub.reports.spent('one', { tokens: 200, cost: 2.04, priced: 200 })
   const { state, why, question, options, agent } = await hub.task(id)
   golden(t, [state, why, agent, options?.map((one) => [one.id, one.label])])
   golden(t, question)
-  await golden.rejects(t, hub.work.progress(id, 'one', 'still here'), { [id]: '<id>' })
+  await golden.rejects(t, hub.work.progress(await ticketAt(hub, id), 'one', 'still here'), { [id]: '<id>' })
   // A report that was under way is told too.
   await hub.reports.spent('one', { tokens: 300, cost: 2.5, priced: 300 })
   assert.match((await hub.task(id)).question ?? '', /^The task has used \$2\.50 of \$2\.00\./)
@@ -42,7 +42,7 @@ test('a task that passes its cap is paused with a question, and goes on with the
   )
   const given = await wait('one')
   golden(t, given.type === 'task' && given.task.notes.at(-1)?.text)
-  await hub.work.ack(id, 'one')
+  await hub.work.ack(await ticketAt(hub, id), 'one')
   await hub.reports.spent('one', { tokens: 400, cost: 5, priced: 400 })
   assert.equal((await hub.task(id)).why, 'used $5.00 of $4.50')
   await hub.questions.answer(id, '2', 'user')
@@ -248,7 +248,7 @@ test('spending after the cap is at most what was reported in one report', { time
       const take = async () => {
         const given = await hub.wait('one', clock.elapsed() + 1_000, new AbortController().signal)
         assert.equal(given.type, 'task')
-        await hub.work.ack(id, 'one')
+        await hub.work.ack(await ticketAt(hub, id), 'one')
       }
       await take()
       const left = [...said]

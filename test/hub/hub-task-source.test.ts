@@ -52,13 +52,13 @@ function seat(workspace = plainWorkspace, { checks, vouches = true }: { checks?:
       }),
     tell: (ticket: string, verb: string, body: Record<'agent' | 'message' | 'question' | 'reason', string>) =>
       said(() => {
-        if (verb === 'ack') return hub.work.ack(idOf(ticket), body.agent)
-        if (verb === 'block') return hub.work.block(idOf(ticket), body.agent, body.reason, body.question)
+        if (verb === 'ack') return hub.work.ack(ticket, body.agent)
+        if (verb === 'block') return hub.work.block(ticket, body.agent, body.reason, body.question)
         if (verb === 'release') return hub.work.release(ticket, body.agent, body.reason)
-        return hub.work.progress(idOf(ticket), body.agent, body.message)
+        return hub.work.progress(ticket, body.agent, body.message)
       }),
     respond: (ticket: string, agent: string, response: Parameters<Hub['work']['respond']>[2]) =>
-      said(() => hub.work.respond(idOf(ticket), agent, response)),
+      said(() => hub.work.respond(ticket, agent, response)),
     sendText: (ticket: string, text: string) => said(async () => (await hub.task(idOf(ticket)), hub.texts.keep(text))),
     task: (id: string) => said(() => hub.task(id)),
     agent: (id: string) => said(() => hub.agentNow(id)),

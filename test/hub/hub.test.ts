@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
 
-import { diskOf, hubAt, keptDiff, noticed } from './seat.ts'
+import { diskOf, hubAt, keptDiff, noticed, ticketAt } from './seat.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -55,9 +55,9 @@ test('a task that is not acknowledged within 30 s goes back to the queue, and a 
   await clock.turn(1)
   assert.equal((await other).type, 'task')
   golden(t, (await hub.task(id)).history.at(-2))
-  await golden.rejects(t, hub.work.ack(id, 'a'), { [id]: '<id>' })
-  await hub.work.ack(id, 'b')
-  await hub.work.ack(id, 'b')
+  await golden.rejects(t, hub.work.ack(await ticketAt(hub, id), 'a'), { [id]: '<id>' })
+  await hub.work.ack(await ticketAt(hub, id), 'b')
+  await hub.work.ack(await ticketAt(hub, id), 'b')
   assert.equal((await hub.task(id)).state, 'ASSIGNED')
 })
 
@@ -82,7 +82,7 @@ test('an agent that waits again without an answer gets the same task, a limited 
   for (let time = 0; time < 6; time++) {
     const given = await wait('a')
     assert.deepEqual([given.type, (await hub.task(id)).returns], ['task', time])
-    await hub.work.ack(id, 'a')
+    await hub.work.ack(await ticketAt(hub, id), 'a')
   }
   const last = wait('a')
   await noticed()
@@ -231,8 +231,8 @@ test('a review approves a task, or sends it back with a comment', async (t) => {
   const { id } = await add('x')
   for (const [at, verdict] of (['reject', 'approve'] as const).entries()) {
     await wait('a')
-    await hub.work.ack(id, 'a')
-    await hub.work.respond(id, 'a', { status: 'IN_REVIEW', message: 'look', diff: '+1' })
+    await hub.work.ack(await ticketAt(hub, id), 'a')
+    await hub.work.respond(await ticketAt(hub, id), 'a', { status: 'IN_REVIEW', message: 'look', diff: '+1' })
     if (verdict === 'reject') await hub.reviews.reject(id, 'me', { text: 'too short', try: at + 1 })
     else await hub.reviews.approve(id, 'me', { try: at + 1 })
   }

@@ -7,7 +7,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { inboxEnd } from '../../src/core/work/inbox.ts'
 import { LedgerDisk } from '../../src/hub/ledger-disk.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
-import { hubAt, loaded } from './seat.ts'
+import { hubAt, loaded, ticketAt } from './seat.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -117,7 +117,7 @@ test('an item that is answered is gone, and comes back unread when it waits anew
   const held = (await hub.agentNow('orc')).task!
   await hub.work.respond(held, 'orc', { status: 'COMPLETED', message: 'done' })
   await wait('orc')
-  await hub.work.respond(review, 'orc', { status: 'IN_REVIEW', message: 'Rounded up.' })
+  await hub.work.respond(await ticketAt(hub, review), 'orc', { status: 'IN_REVIEW', message: 'Rounded up.' })
   const again = (await hub.inbox.rows('user')).find(({ kind }) => kind === 'review')
   assert.deepEqual([again?.text, again?.read, again?.id === id], ['Rounded up.', false, false])
 })

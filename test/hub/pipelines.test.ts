@@ -13,7 +13,7 @@ import { Hub } from '../../src/hub/hub.ts'
 import { fileHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { sized } from '../full.ts'
-import { diskOf, hubAt, loaded } from './seat.ts'
+import { diskOf, hubAt, loaded, ticketAt } from './seat.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -42,10 +42,11 @@ async function seated(t: TestContext, text: string, ledger?: HubLedger, clock = 
     const given = await wait('a')
     if (given.type !== 'task') return given.type
     const { id, pipeline, prompt } = given.task
-    await hub.work.ack(id, 'a')
+    await hub.work.ack(await ticketAt(hub, id), 'a')
     if (tokens > 0)
       await hub.reports.spent('a', { tokens: ((await hub.agent('a')).tokens ?? 0) + tokens, cost: 0.5, priced: tokens })
-    if ((await hub.task(id)).state !== 'BLOCKED') await hub.work.respond(id, 'a', { status, message })
+    if ((await hub.task(id)).state !== 'BLOCKED')
+      await hub.work.respond(await ticketAt(hub, id), 'a', { status, message })
     return `${pipeline!.name}: ${prompt}`
   }
   const states = async () =>
@@ -178,7 +179,7 @@ test('a task that fails is tried again after its pause, as often as the plan say
   await clock.turn(1)
   const given = await next
   assert.ok(given.type === 'task')
-  await hub.work.respond(given.task.id, 'a', { status: 'FAILED', message: 'no' })
+  await hub.work.respond(await ticketAt(hub, given.task.id), 'a', { status: 'FAILED', message: 'no' })
   await clock.turn(10_000)
   await work('no', 'FAILED')
   assert.deepEqual(
@@ -379,7 +380,10 @@ test('property: with any failures and restarts, no task begins before its needs 
         assert.equal(prompt.match(/<result /g)?.length ?? 0, needs.length)
         assert.ok(!prompt.includes('{{'))
         const throwsDice = luck.next().value!
-        await seat.hub.work.respond(id, 'a', { status: throwsDice < 3 ? 'FAILED' : 'COMPLETED', message: 'said' })
+        await seat.hub.work.respond(await ticketAt(seat.hub, id), 'a', {
+          status: throwsDice < 3 ? 'FAILED' : 'COMPLETED',
+          message: 'said',
+        })
         assert.ok((await seat.hub.task(id)).tries!.length <= 1 + (pipeline?.retries?.times ?? 0))
         if (throwsDice === 9) {
           await seat.close()

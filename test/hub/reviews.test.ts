@@ -11,7 +11,7 @@ import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { lookedItem, markKey } from '../../src/core/work/inbox.ts'
 import { MergeRefused } from '../../src/core/work/work-merger.ts'
 import { fileHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
-import { hubAt, keptDiff, loaded } from './seat.ts'
+import { hubAt, keptDiff, loaded, ticketAt } from './seat.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -40,7 +40,11 @@ async function reviewed(t: TestContext, { tries = 1, ledger, merger }: ReviewedO
   for (let number = 1; number <= tries; number++) {
     if (number > 1) await at.hub.reviews.reject(id, 'user', { text: 'again', try: number - 1 })
     await at.wait('orc')
-    await at.hub.work.respond(id, 'orc', { status: 'IN_REVIEW', message: `try ${number}`, diff })
+    await at.hub.work.respond(await ticketAt(at.hub, id), 'orc', {
+      status: 'IN_REVIEW',
+      message: `try ${number}`,
+      diff,
+    })
   }
   return { ...at, id }
 }
@@ -316,12 +320,12 @@ test('the usage of an agent belongs to its own try, also after another agent too
   await register('one')
   const { id } = await add('x')
   await wait('one')
-  await hub.work.ack(id, 'one')
+  await hub.work.ack(await ticketAt(hub, id), 'one')
   await hub.reports.spent('one', { tokens: 100, cost: 1, priced: 100 })
   await hub.orders.evict('one', 'killed')
   await register('two')
   await wait('two')
-  await hub.work.ack(id, 'two')
+  await hub.work.ack(await ticketAt(hub, id), 'two')
   await register('one')
   await hub.reports.spent('one', { tokens: 130, cost: 1.5, priced: 130 })
   await hub.reports.spent('two', { tokens: 10, cost: 0.25, priced: 10 })

@@ -6,6 +6,7 @@ import { emptyWrites } from '../../src/core/work/hub-ledger.ts'
 import { defined } from '../../src/base/defined.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
+import { ticketOf } from '../../src/hub/task-rules.ts'
 import { sha256 } from '../../src/base/hash.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 
@@ -36,6 +37,9 @@ export function hubAt(
     hub.add({ prompt, workspace: 'w', by: 'me', ...over })
   return { hub, clock, ledger, published, register, wait, add, close }
 }
+
+/** The name of a task for the agent that has it now. */
+export const ticketAt = async (hub: Hub, id: string) => ticketOf(await hub.task(id))
 
 /** Waits until the hub has answered an agent that has a task and waits again: it first makes sure of the connection. */
 export async function noticed(): Promise<void> {

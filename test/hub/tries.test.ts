@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
-import { hubAt, keptDiff, loaded, stored } from './seat.ts'
+import { hubAt, keptDiff, loaded, stored, ticketAt } from './seat.ts'
 
 test('each try of a task keeps its agent, its time, its answer and what was used', async (t) => {
   const { hub, clock, ledger, published, register, wait, add } = hubAt(t)
@@ -11,24 +11,24 @@ test('each try of a task keeps its agent, its time, its answer and what was used
   await hub.reports.spent('one', { tokens: 500, cost: 0.5, priced: 500 })
   const { id } = await add('x')
   await wait('one')
-  await hub.work.ack(id, 'one')
+  await hub.work.ack(await ticketAt(hub, id), 'one')
   await clock.turn(1_000)
   await hub.reports.spent('one', { tokens: 700, cost: 0.75, priced: 600 })
-  await hub.work.respond(id, 'one', { status: 'IN_REVIEW', message: 'first', diff: '+a' })
+  await hub.work.respond(await ticketAt(hub, id), 'one', { status: 'IN_REVIEW', message: 'first', diff: '+a' })
   // An agent reports what it used for its answer only after it.
   await hub.reports.spent('one', { tokens: 720, cost: 0.8, priced: 620 })
   await hub.reviews.reject(id, 'user', { text: 'not so', try: 1 })
   await hub.orders.evict('one', 'gone')
   await register('two')
   await wait('two')
-  await hub.work.ack(id, 'two')
+  await hub.work.ack(await ticketAt(hub, id), 'two')
   await clock.turn(1_000)
-  await hub.work.respond(id, 'two', { status: 'FAILED', message: 'cannot' })
+  await hub.work.respond(await ticketAt(hub, id), 'two', { status: 'FAILED', message: 'cannot' })
   await hub.retry(id, 'user')
   await wait('two')
-  await hub.work.ack(id, 'two')
+  await hub.work.ack(await ticketAt(hub, id), 'two')
   await hub.reports.spent('two', { tokens: 30 })
-  await hub.work.block(id, 'two', 'unclear', 'which?')
+  await hub.work.block(await ticketAt(hub, id), 'two', 'unclear', 'which?')
   const rounded = (await hub.task(id)).tries!.map(({ spent, ...one }) =>
     spent ? { ...one, spent: { ...spent, cost: spent.cost && Math.round(spent.cost * 100) / 100 } } : one,
   )

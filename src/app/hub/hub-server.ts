@@ -6,6 +6,7 @@ import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { AuditTrail } from '../../hub/audit-trail.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { Hub } from '../../hub/hub.ts'
+import type { HubTool } from '../../hub/tools/hub-tool.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { QrWish } from '../dashboard/page-qr.ts'
 import type { HubNotices } from './hub-notices.ts'
@@ -60,9 +61,12 @@ type OpenHub = {
 /** Tells a model what its tools are for; they are those of its key's role. */
 function instructionsFor({ name, role }: HubCaller): string {
   if (role === 'observer') return `The hub of termaite. Your key (${name}) reads tasks and agents and changes nothing.`
-  if (role !== 'agent')
-    return 'The hub of termaite. To give work to an agent, call assign_task, then wait_for_task; add_pipeline adds several tasks that need each other.'
-  return `The hub of termaite, where your name is ${name}. To work: call register_agent, then wait_for_prompt again and again. Acknowledge each task that you get with ack_task, do the work, and answer with send_response.`
+  const delegates =
+    'To give work to an agent, call assign_task, then wait_for_task; add_pipeline adds several tasks that need each other.'
+  const works =
+    'To work: call register_agent, then wait_for_prompt again and again. Acknowledge each task that you get with ack_task, do the work, and answer with send_response.'
+  if (role === 'agent') return `The hub of termaite, where your name is ${name}. ${works}`
+  return `The hub of termaite. ${delegates}${role === 'admin' ? ` ${works}` : ''}`
 }
 
 type OpenWishes = {
@@ -167,7 +171,7 @@ async function hubParts(
     { hubRoutes },
     { agentStandings },
     { PageFiles },
-    { hubTools },
+    { hubTools, lackedTools },
     { mcpEndpoint },
     { attachmentResources },
     { loadMcpLibrary, toolServer },
@@ -189,6 +193,7 @@ async function hubParts(
     const { keysAt } = await import('./own-workspaces.ts')
     return (await keysAt(io, path, usualHub)).workspaces
   }
+  const guarded = (caller: HubCaller) => (tool: HubTool) => messageTool(trail.watched(tool, caller), mask)
   const serverFor = (caller: HubCaller) =>
     toolServer(library, {
       name: 'termaite-hub',
@@ -196,7 +201,8 @@ async function hubParts(
       instructions: instructionsFor(caller),
       cwd: io.cwd,
       clock: io.clock,
-      tools: hubTools(hub, io.clock, caller, identify).map((tool) => messageTool(trail.watched(tool, caller), mask)),
+      tools: hubTools(hub, io.clock, caller, { identify, keys }).map(guarded(caller)),
+      unlisted: lackedTools(hub, io.clock, caller).map(guarded(caller)),
       resources: attachmentResources(hub, caller),
     })()
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.

@@ -32,7 +32,7 @@ export function hubRoutes(hub: Hub, doors: HubDoors, clock: Clock, machine: Mach
     until: (seconds = longestSeconds) => clock.elapsed() + Math.min(seconds, longestSeconds) * 1000,
   }
   return [
-    ...agentRoutes(hub, patience),
+    ...agentRoutes(hub, doors.keys, patience),
     ...taskRoutes(hub, patience),
     ...bundleRoutes(hub, patience),
     ...pipelineRoutes(hub, clock, patience),

@@ -1,5 +1,5 @@
 import { linkPath, relayPath } from '../link/link-frames.ts'
-import { mcpPath } from '../mcp/mcp-http.ts'
+import { mcpPath } from '../http-server.ts'
 import { terminalsPath } from '../web/terminal-frames.ts'
 
 /** An address that the server of the hub answers itself, without a row among the routes. */

@@ -11,10 +11,8 @@ import type { HttpServer } from '../http-server.ts'
 import type { McpLibrary } from './tool-server.ts'
 import { randomUUID } from 'node:crypto'
 import { toNodeHandler } from '@modelcontextprotocol/node'
-import { accessCheck, isSameKey, listenHttp, refuseRequest } from '../http-server.ts'
+import { accessCheck, isSameKey, listenHttp, mcpPath, refuseRequest } from '../http-server.ts'
 import { WrongKeys } from '../wrong-keys.ts'
-
-export const mcpPath = '/mcp'
 
 type McpHttpOptions = { host: string; port: number; key: string; clock: Clock; trouble(error: Error): void }
 

@@ -38,6 +38,8 @@ export type ToolServerOptions = CallContext & {
   /** Tells a model how the tools belong together. */
   instructions?: string
   tools: readonly Tool[]
+  /** Tools that are not listed, whose calls are refused with a reason. */
+  unlisted?: readonly Tool[]
   resources: Resources
   /** How long one call may take at most, whatever progress the client is told of. */
   longestMs?: number
@@ -50,14 +52,14 @@ export function toolServer(
   { Server, ProtocolError, ProtocolErrorCode }: McpLibrary,
   options: ToolServerOptions,
 ): ServerFactory {
-  const { name, version, instructions, tools, resources } = options
+  const { name, version, instructions, tools, unlisted = [], resources } = options
   const listed = tools.map(toolRow)
   const absent = (what: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, what)
   return () => {
     const server = new Server({ name, version }, { capabilities: { tools: {}, resources: {} }, instructions })
     server.setRequestHandler('tools/list', async () => ({ tools: listed }))
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-      const tool = tools.find((one) => one.name === params.name)
+      const tool = [...tools, ...unlisted].find((one) => one.name === params.name)
       if (!tool) throw absent(`there is no tool ${params.name}; there are: ${tools.map((one) => one.name).join(', ')}`)
       const result = await callTool(tool, params.arguments ?? {}, mcpReq, options, () => foldersOf(server))
       return server.projectCallToolResult(result, tool.output)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
+import type { HubKeys } from '../hub-keys.ts'
 import type { Hub } from '../hub.ts'
 import type { HubTool } from './hub-tool.ts'
 import { about, anything, integer, list, object, oneOf, optional, parser, string } from '../../core/work/shape.ts'
@@ -8,15 +9,29 @@ import { agentOf } from '../hub-roles.ts'
 import { hubTool, text, timeout } from './hub-tool.ts'
 import { agentView, promptView, taskView } from './tool-views.ts'
 
-/** The keys of a folder, where it is on the machine of the hub: an agent that registers over MCP knows only its path. */
-export type Identify = (path: string, machine: string | undefined) => Promise<string[] | undefined>
+/** What the tools ask beyond the hub itself. */
+export type Registry = {
+  /** The keys of a folder, where it is on the machine of the hub: an agent that registers over MCP knows only its path. */
+  identify?(path: string, machine: string | undefined): Promise<string[] | undefined>
+  keys?: Pick<HubKeys, 'agentFor'>
+}
 
-const ownId = optional(about('Your own name at the hub, which your key decides. May be left out.', text))
+/** The name of the agent. A key of the role agent is one agent; the clients of an admin's key choose their names. */
+const ownId = ({ role }: HubCaller) =>
+  optional(
+    about(
+      role === 'admin'
+        ? 'Your name as an agent. Choose one when you register, and send the same name in every later call.'
+        : 'Your own name at the hub, which your key decides. May be left out.',
+      text,
+    ),
+  )
 const ticket = about('The taskId that wait_for_prompt returned.', text)
 
 /** The tools of an agent that does tasks. */
-export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: Identify | undefined): HubTool[] {
+export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, { identify, keys }: Registry): HubTool[] {
   const own = (named: string | undefined) => agentOf(caller, named)
+  const agentId = ownId(caller)
   return [
     hubTool(
       'register_agent',
@@ -24,7 +39,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: 
       'write',
       'Register with the hub. Call this once, before wait_for_prompt.',
       parser({
-        agentId: ownId,
+        agentId,
         role: text,
         displayName: optional(string()),
         capabilities: list(text),
@@ -33,7 +48,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: 
         machineName: optional(about('The name of the machine you run on.', string())),
       }),
       async ({ agentId, role, displayName, capabilities, workspaceContext, source, machineName }) => {
-        const id = own(agentId)
+        const id = (await keys?.agentFor(caller, agentId)) ?? own(agentId)
         await hub.register({
           id,
           role,
@@ -52,7 +67,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: 
       'take',
       'write',
       'Wait for your next task. Status TASK: acknowledge the task with ack_task, then do it; its attachments are MCP resources of this server. MESSAGE: follow the message, then call wait_for_prompt again. IDLE: there is no task yet, call wait_for_prompt again. EVICT: stop working.',
-      parser({ agentId: ownId, timeout }),
+      parser({ agentId, timeout }),
       async ({ agentId, timeout = 290 }, call) => {
         const until = Math.min(clock.elapsed() + timeout * 1000, call.until)
         const given = await hub.wait(own(agentId), until, call.signal)
@@ -66,7 +81,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: 
       'take',
       'write',
       'Acknowledge a task before you begin with it. A task that is not acknowledged within 30 seconds is given to another agent.',
-      parser({ taskId: ticket, agentId: ownId }),
+      parser({ taskId: ticket, agentId }),
       async ({ taskId, agentId }) => taskView(await hub.work.ack(taskId, own(agentId))),
     ),
     hubTool(
@@ -74,7 +89,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: 
       'report',
       'write',
       'Report your progress, at least every 20 minutes: a task without news for 30 minutes is given to another agent.',
-      parser({ taskId: ticket, message: text, percentage: optional(integer(0, 100)), agentId: ownId }),
+      parser({ taskId: ticket, message: text, percentage: optional(integer(0, 100)), agentId }),
       async ({ taskId, message, percentage, agentId }) =>
         taskView(await hub.work.progress(taskId, own(agentId), message, percentage)),
     ),
@@ -83,7 +98,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: 
       'ask',
       'write',
       'Ask a question that you need answered before you can go on. Then call wait_for_prompt: the task comes back with the answer.',
-      parser({ taskId: ticket, reason: text, question: text, agentId: ownId }),
+      parser({ taskId: ticket, reason: text, question: text, agentId }),
       async ({ taskId, reason, question, agentId }) =>
         taskView(await hub.work.block(taskId, own(agentId), reason, question)),
     ),
@@ -112,7 +127,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, identify: 
             ),
           ),
         ),
-        agentId: ownId,
+        agentId,
       }),
       async ({ taskId, agentId, ...response }) => taskView(await hub.work.respond(taskId, own(agentId), response)),
     ),

@@ -1,18 +1,36 @@
 import type { Clock } from '../../base/clock.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { Hub } from '../hub.ts'
-import type { Identify } from './agent-tools.ts'
+import type { Registry } from './agent-tools.ts'
 import type { HubTool } from './hub-tool.ts'
-import { mayDo } from '../hub-roles.ts'
+import { checkRole, mayDo } from '../hub-roles.ts'
 import { agentTools } from './agent-tools.ts'
 import { coordinatorTools } from './coordinator-tools.ts'
 import { operatorTools } from './operator-tools.ts'
 
 /** The hub's tools that the caller's role may call: one row and one method of the hub each. */
-export function hubTools(hub: Hub, clock: Clock, caller: HubCaller, identify?: Identify): HubTool[] {
+export function hubTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry = {}): HubTool[] {
+  return allTools(hub, clock, caller, registry).filter(({ operation }) => mayDo(caller.role, operation))
+}
+
+/** The tools that only other roles have. They are not listed; a call of one is refused with the roles that have it. */
+export function lackedTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
+  return allTools(hub, clock, caller, {})
+    .filter(({ operation }) => !mayDo(caller.role, operation))
+    .map((tool) => ({
+      ...tool,
+      parse: (input) => input,
+      run: async () => {
+        checkRole(caller, tool.operation)
+        return ''
+      },
+    }))
+}
+
+function allTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry): HubTool[] {
   return [
-    ...agentTools(hub, clock, caller, identify),
+    ...agentTools(hub, clock, caller, registry),
     ...coordinatorTools(hub, clock, caller.name),
     ...operatorTools(hub, clock, caller.name),
-  ].filter(({ operation }) => mayDo(caller.role, operation))
+  ]
 }

@@ -104,6 +104,22 @@ test('each fault of a request is refused with its status and leaves no trace', a
   assert.deepEqual([await hub.tasks(), (await hub.state()).seq], [[], 0])
 })
 
+test('a request without a known key is refused in the form of the API, and over MCP in that of MCP', async (t) => {
+  const { ask } = await serving(t)
+  const refused = async (path: string, headers: Record<string, string>) => {
+    const answer = await ask('POST', path, {}, headers)
+    return [answer.status, await answer.json()]
+  }
+  const wrong = { authorization: 'Bearer another-key' }
+  const elsewhere = { origin: 'https://evil.example' }
+  golden(t, [
+    await refused('/api/tasks', { authorization: '' }),
+    await refused('/api/tasks', wrong),
+    await refused('/api/tasks', elsewhere),
+    await refused('/mcp', wrong),
+  ])
+})
+
 test('an agent that hangs up while it waits is given nothing', async (t) => {
   const { hub, ask, as } = await serving(t)
   const a = await as('a')

@@ -43,7 +43,7 @@ async function serving(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'term
     fetch(`${at.url}/api/tasks/${id}/texts`, { method: 'POST', headers, body })
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${at.url}${path}`, { headers: { authorization: 'Bearer the-key', ...headers } })
-  return { hub, id, url: at.url, orc, bearer, upload, get, kept }
+  return { hub, keys, id, url: at.url, orc, bearer, upload, get, kept }
 }
 
 const diff = `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,40000 @@\n${'+<b>a line</b>\n'.repeat(40_000)}`
@@ -80,11 +80,12 @@ test('a diff is sent in pieces and served in pieces, as plain text, compressed w
 })
 
 test('only the agent that has the task sends texts, and a text that is too long is refused in words', async (t) => {
-  const { id, upload, bearer, kept, url, orc } = await serving(t)
+  const { id, keys, upload, bearer, kept, url, orc } = await serving(t)
   const other = await upload('x', await bearer('elf'))
   assert.equal(other.status, 409)
   assert.match(((await other.json()) as { error: string }).error, /^Agent elf does not have task /)
-  assert.equal((await upload('x', { authorization: 'Bearer the-key' })).status, 403)
+  const { secret } = await keys.add('anna', 'member', person)
+  assert.equal((await upload('x', { authorization: `Bearer ${secret}` })).status, 403)
   const sending = request(`${url}/api/tasks/${id}/texts`, { method: 'POST', headers: orc })
   const block = Buffer.alloc(1024 * 1024, 'x')
   const answer = once(sending, 'response')

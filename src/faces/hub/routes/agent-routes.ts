@@ -1,3 +1,4 @@
+import type { HubKeys } from '../../../hub/hub-keys.ts'
 import type { Hub } from '../../../hub/hub.ts'
 import type { HubRoute } from '../hub-router.ts'
 import type { Patience } from './route-forms.ts'
@@ -12,7 +13,7 @@ import { anyBody, post, text } from './route-forms.ts'
 const mostWorkspaces = 1_000
 
 /** Agents: they register, wait for work, ask and report; people message and remove them. */
-export function agentRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
+export function agentRoutes(hub: Hub, keys: Pick<HubKeys, 'agentFor'>, { get, until }: Patience): HubRoute[] {
   return [
     get('/api/agents', 'Lists the registered agents.', async () => hub.agents()),
     get('/api/agents/:id', 'One registered agent as it is now.', async ({ id }) => hub.agentNow(id)),
@@ -33,7 +34,7 @@ export function agentRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
         machine: optional(text),
       }),
       async ({ id, capabilities = [], source = 'CLI', ...rest }, { caller }) =>
-        hub.register({ ...rest, id: agentOf(caller, id), capabilities, source }),
+        hub.register({ ...rest, id: await keys.agentFor(caller, id), capabilities, source }),
     ),
     post(
       '/api/agents/:id/wait',

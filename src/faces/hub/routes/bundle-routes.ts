@@ -1,3 +1,4 @@
+import type { HubCaller } from '../../../core/work/hub-key.ts'
 import type { Hub } from '../../../hub/hub.ts'
 import type { HubRoute } from '../hub-router.ts'
 import type { Patience } from './route-forms.ts'
@@ -33,9 +34,13 @@ export const sentPlace = object({
   bundle: optional(bundle),
 })
 
-/** Refuses texts of an agent that neither has the task, nor has just answered it, nor has lost it before it could answer. */
-export async function checkSender(hub: Hub, ticket: string, agent: string): Promise<void> {
+/**
+ * Refuses texts of an agent that neither has the task, nor has just answered it, nor has lost it before it could answer. An
+ * admin speaks for the agent of the task.
+ */
+export async function checkSender(hub: Hub, ticket: string, { name, role }: HubCaller): Promise<void> {
   const task = await hub.task(taskIdOf(ticket))
+  const agent = role === 'admin' ? (task.agent ?? name) : name
   // An agent that has answered itself may still send the output of its checks.
   const answered = task.state === 'IN_REVIEW' && task.agent === agent
   if (answered || unansweredTry(task, agent)) return
@@ -54,7 +59,7 @@ export function bundleRoutes(hub: Hub, { get }: Patience): HubRoute[] {
       'report',
       parser({ bundle }),
       async (sent, { id, caller }) => {
-        await checkSender(hub, id, caller.name)
+        await checkSender(hub, id, caller)
         return { missing: await bundles.missing(sent.bundle) }
       },
     ),

@@ -133,7 +133,7 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
       operation: 'report',
       takesPieces: true,
       async answer({ id, caller, pieces }) {
-        await checkSender(hub, id, caller.name)
+        await checkSender(hub, id, caller)
         return hub.texts.receive(pieces ?? none())
       },
     },
