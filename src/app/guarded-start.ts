@@ -2,10 +2,10 @@ import type { Argv, EnclosedSeat } from '../agents/enclosure.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Profile } from '../core/work/profile.ts'
 import type { CliAgentSettings } from '../settings/agent-settings.ts'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onOneLine } from '../base/ansi.ts'
-import { makeFolder, replaceFile } from '../base/files.ts'
+import { makeFolder, namesIn, replaceFile } from '../base/files.ts'
 import { projectRoot } from '../base/git.ts'
 import { randomName } from '../base/id.ts'
 import { sha256 } from '../base/hash.ts'
@@ -106,10 +106,20 @@ async function askForTrust(
   return picks?.includes('trust') === true && (await book.trust(root, standing.mark, cwd)).state === 'trusted'
 }
 
-/** A file of ours with a text; returns its path. */
+/** A file that no CLI was started with for so long is removed. */
+const unusedMs = 30 * 24 * 3_600_000
+
+/** A file of ours with a text; returns its path. Its time is that of its last use. */
 function keptFile(path: string, text: string): string {
-  makeFolder(dirname(path))
-  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) replaceFile(path, text, `${path}.${randomName()}`)
+  const folder = dirname(path)
+  makeFolder(folder)
+  const now = Date.now()
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) utimesSync(path, now / 1000, now / 1000)
+  else replaceFile(path, text, `${path}.${randomName()}`)
+  for (const name of namesIn(folder)) {
+    const used = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now
+    if (used < now - unusedMs) rmSync(join(folder, name), { force: true })
+  }
   return path
 }
 

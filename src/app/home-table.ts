@@ -153,6 +153,19 @@ export const homeTable: readonly HomeRow[] = [
   },
   { path: 'walls/', name: /^walls$/, what: 'private homes of agents behind a wall', format: folder, made: true },
   {
+    path: 'guards/',
+    name: /^guards$/,
+    what: 'settings with which other CLIs leave out what a project brings',
+    format: folder,
+    made: true,
+  },
+  {
+    path: 'quarantine/',
+    name: /^quarantine$/,
+    what: 'files that commands left in projects and that were taken away',
+    format: folder,
+  },
+  {
     path: 'turns/',
     name: /^turns$/,
     what: 'connections of running turns to the tool think',

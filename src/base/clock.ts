@@ -89,8 +89,8 @@ export const realClock: Clock = {
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()
       const due = elapsed() + ms
-      // setTimeout overflows above 2^31-1 ms and would fire at once.
-      let timer = setTimeout(ended, Math.min(ms, 2_147_483_647))
+      // setTimeout overflows above 2^31-1 ms and would fire at once; of a negative time Node warns on stderr.
+      let timer = setTimeout(ended, Math.min(Math.max(ms, 0), 2_147_483_647))
       function ended() {
         if (due >= awakeSince) return done()
         timer = setTimeout(done, lateMs)

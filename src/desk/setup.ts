@@ -20,7 +20,7 @@ import { leashOf } from '../settings/enabled-agents.ts'
 import { rewriteSettings, writeSettings } from '../settings/settings-editor.ts'
 import { leashMeanings } from '../core/work/agent.ts'
 import { wallOf } from '../safety/wall/wall.ts'
-import { unwalledWords } from '../app/native/wall-words.ts'
+import { othersWords, unwalledWords } from '../app/native/wall-words.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
 type SetupWorld = Person & {
@@ -131,12 +131,15 @@ async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSe
   return [...writtenWords(file, plan, agents), `The settings before are kept as ${copy}.`].join('\n')
 }
 
-/** Where this machine has a sandbox, offers to let our own agent work inside it without asking; elsewhere says that there is none. */
+/** Says what a sandbox means on this machine; where there is one, offers to let our own agent work inside it without asking. */
 async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash: Leash): Promise<Leash | undefined> {
-  if (!chosen.some(({ own }) => own)) return leash
   const { env, cwd } = world
   const { wall = wallOf({ platform: process.platform, env: withoutProject(env, cwd) }) } = world
   const none = await wall.none()
+  if (!chosen.some(({ own }) => own)) {
+    world.say(othersWords(none))
+    return leash
+  }
   if (none !== undefined) world.say(`termaite’s own agent: ${unwalledWords(none, leash)}`)
   if (none !== undefined || leash !== 'ask') return leash
   const picks = await asked(world, {

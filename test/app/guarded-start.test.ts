@@ -3,7 +3,17 @@ import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { wallAround } from '../../src/app/agent-wall.ts'
@@ -166,6 +176,18 @@ test('settings of the system stay, with ours among them', async (t) => {
   const text = readFileSync(started.vars.QWEN_CODE_SYSTEM_SETTINGS_PATH!, 'utf8')
   const { ui, advanced } = JSON.parse(text)
   assert.deepEqual([ui, advanced.y, advanced.excludedEnvVars.includes('OPENAI_BASE_URL')], [{ x: 1 }, 2, true])
+})
+
+test('a file of ours that no CLI was started with for a month is removed', async (t) => {
+  const it = grounds(t, ['.qwen/settings.json'])
+  await it.start('qwen')
+  const guards = join(it.base, 'own/guards')
+  const used = readdirSync(guards)
+  const old = new Date(Date.now() - 31 * 24 * 3_600_000)
+  writeFileSync(join(guards, 'qwen-0-left.json'), '{}')
+  for (const name of readdirSync(guards)) utimesSync(join(guards, name), old, old)
+  await it.start('qwen')
+  assert.deepEqual([used.length > 0, readdirSync(guards)], [true, used])
 })
 
 test('Gemini’s variables are those of the person, or empty', async (t) => {

@@ -62,9 +62,12 @@ test('uninstall deletes the files of termaite and nothing else, and names the fi
   await machine.run(['sessions'])
   const project = basename(machine.file('.').replace(/\/$/, ''))
   mkdirSync(join(machine.home, 'projects', 'theirs', 'deep'), { recursive: true })
-  mkdirSync(join(machine.home, 'commands'))
+  for (const folder of ['commands', 'guards', 'quarantine/3k7q0vmx'])
+    mkdirSync(join(machine.home, folder), { recursive: true })
   for (const name of [
     'thesis.txt',
+    'guards/qwen-0-folders.json',
+    'quarantine/3k7q0vmx/0',
     'settings.json.2026-11-15T00-00-00-000Z.bak',
     'TERMAITE.md',
     'commands/review.md',
@@ -93,6 +96,7 @@ test('uninstall deletes the files of termaite and nothing else, and names the fi
     'TERMAITE.md',
     'commands',
     'projects',
+    'quarantine',
     'settings.json',
     'settings.json.2026-11-15T00-00-00-000Z.bak',
     'thesis.txt',

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { takeAway } from '../../src/safety/wall/quarantine.ts'
+import { quarantined, takeAway } from '../../src/safety/wall/quarantine.ts'
 import { goldenOf } from '../golden.ts'
 import { Machine } from './program.ts'
 
@@ -40,5 +40,24 @@ test('what is in the quarantine is listed and put back by one command', { skip: 
     t,
     [back, ...wrong].map(({ code, out, err }) => ({ code, out, err })),
     { [root]: '<root>' },
+  )
+})
+
+test('forget erases what the quarantine has of a project, and nothing of others', { skip: notLinux }, async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ echo: 'cat >/dev/null; echo hello' })
+  await machine.run(['-p', 'hello'])
+  const root = realpathSync(machine.project)
+  const other = join(realpathSync(machine.folder), 'other')
+  for (const project of [root, other]) {
+    mkdirSync(join(project, '.husky'), { recursive: true })
+    writeFileSync(join(project, '.husky/pre-commit'), '')
+    chmodSync(join(project, '.husky'), 0o555)
+    takeAway(machine.home, project, [join(project, '.husky')])
+  }
+  assert.equal((await machine.run(['forget', '--yes'])).code, 0)
+  assert.deepEqual(
+    quarantined(machine.home).map((taken) => taken.root),
+    [other],
   )
 })

@@ -16,6 +16,7 @@ import { parse } from 'jsonc-parser'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 import { goldenOf } from '../golden.ts'
+import { withoutSandboxLine } from '../safety/no-sandbox.ts'
 
 const golden = goldenOf(import.meta.filename)
 
@@ -328,6 +329,6 @@ test('setup that nobody watches only says that there is something', async (t) =>
   rmSync(join(machine.home, 'settings.json'))
   const { code, out } = await machine.call(['setup'], { env: { ...machine.install(['claude']), HOME: home } })
   assert.equal(code, 0)
-  golden(t, out, { [machine.folder]: '<machine>' })
+  golden(t, withoutSandboxLine(out), { [machine.folder]: '<machine>' })
   assert.deepEqual([settings().mcpServers, existsSync(join(machine.home, 'commands'))], [undefined, false])
 })

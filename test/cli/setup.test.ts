@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Machine, start } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 import { goldenOf } from '../golden.ts'
+import { withoutSandboxLine } from '../safety/no-sandbox.ts'
 
 const golden = goldenOf(import.meta.filename)
 
@@ -68,7 +69,7 @@ test('a CLI that cannot be held to the leash is written down switched off, with 
       ],
     ],
   )
-  golden(t, out, { [machine.folder]: '<machine>' })
+  golden(t, withoutSandboxLine(out), { [machine.folder]: '<machine>' })
   assert.match(out, /settings\.json: turns go to claude\.\n/)
 })
 
@@ -76,7 +77,7 @@ test('setup says so when no agent is left to take turns', async (t) => {
   const machine = new Machine(t)
   const { code, out } = await machine.call(['setup'], { env: machine.install(['amp']) })
   assert.equal(code, 1)
-  golden(t, out, { [machine.folder]: '<machine>' })
+  golden(t, withoutSandboxLine(out), { [machine.folder]: '<machine>' })
 })
 
 const windows: Record<string, number> = { claude: 200_000, codex: 272_000 }
@@ -147,7 +148,7 @@ test('Enter takes the suggested answers, and each question says so', inTerminal,
 test('a CLI whose login leaves no trace is not called logged out', async (t) => {
   const machine = new Machine(t)
   const { out } = await machine.call(['setup'], { env: machine.install(['claude']) })
-  golden(t, out, { [machine.folder]: '<machine>' })
+  golden(t, withoutSandboxLine(out), { [machine.folder]: '<machine>' })
 })
 
 test('in a terminal the words of the setup are broken between words', inTerminal, async (t) => {

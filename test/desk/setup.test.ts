@@ -84,7 +84,7 @@ test('with one CLI the setup asks only for the leash, and the meaning of each st
   })
   golden(t, asked)
   golden(t, said[0]![1])
-  golden(t, said[1], { [home]: '<home>' })
+  golden(t, said.slice(2), { [home]: '<home>' })
 })
 
 test('one card asks which agents and in what order; agents that were not chosen are written down switched off', async (t) => {
@@ -326,4 +326,13 @@ test('with a sandbox, our own agent is offered to work inside without asking; wi
   assert.deepEqual((await leashes(true, [['ask'], ['ask']])).leashes, ['ask', undefined, undefined])
   assert.deepEqual((await leashes(true, [['read']])).asked, [])
   golden(t, await leashes(false, [['ask']]))
+})
+
+test('setup says what the sandbox of this machine means also where only CLIs are chosen', async (t) => {
+  const said = async (sandbox: boolean) => {
+    const one = machine(t, ['claude'], [['edit']], { sandbox })
+    await one.run()
+    return one.said[1]
+  }
+  golden(t, [await said(true), await said(false)])
 })

@@ -94,7 +94,8 @@ test(
   '/mcp uses nothing of a folder that is not trusted, and corrects a mistyped name',
   { skip: hiddenClone },
   async (t) => {
-    const seat = await serving(t, native)
+    // A project's server runs in the sandbox, which does not show this checkout.
+    const seat = await serving(t, { ...native, sandbox: { show: [join(import.meta.dirname, '../..')] } })
     write(seat, 'project/.mcp.json', JSON.stringify({ mcpServers: { demo: server } }))
     const [[how, words] = ['', '']] = await seat.type('/mcp')
     assert.equal(how, 'note')

@@ -13,6 +13,12 @@ export const hiddenClone =
     ? `this clone lies in ${temporary}, which programs in a sandbox do not see`
     : false
 
+/** The output of a setup without the line about the sandbox, which is another one on machines without a sandbox. */
+export const withoutSandboxLine = (out: string): string => {
+  const lines = out.split('\n').filter((line) => !/^(?:This machine has a|There is no) sandbox/.test(line))
+  return lines.join('\n')
+}
+
 /** The PATH of a machine whose bubblewrap is there and forbidden, as in many containers; its program is put into this folder. */
 export function forbiddenSandbox(folder: string): { PATH: string } {
   const bin = join(folder, 'forbidden')

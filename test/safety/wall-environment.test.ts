@@ -116,3 +116,36 @@ test('caches lead into the folder of the project, never to those of the person',
   )
   assert.deepEqual([caches.npm_config_cache, caches.CARGO_HOME, caches.TMPDIR], ['/c/npm', '/c/cargo', '/c/tmp'])
 })
+
+test('options of builds are passed whole if every one of them is known, because plugins take a password by any name', () => {
+  const known = {
+    ...{ MAVEN_OPTS: '-Xmx2g -XX:+UseG1GC  -Dfile.encoding=UTF-8', GRADLE_OPTS: '-Dorg.gradle.daemon=false -Xmx512m' },
+    ...{ MAVEN_ARGS: '-B -ntp -T1C -DskipTests', PYTEST_ADDOPTS: '-q -n4 --tb=short -p no:cacheprovider' },
+    ...{ SBT_OPTS: '-Xss4m -Dhttps.proxyHost=proxy.example -Dhttps.proxyPort=3128' },
+  }
+  assert.deepEqual(wallEnvironment(known), { ...known, ...temporary })
+  const unknown = {
+    ...{
+      MAVEN_OPTS: '-Xmx2g -Dsonar.login=k',
+      GRADLE_OPTS: '-Dorg.gradle.project.signing=k',
+      MAVEN_ARGS: '-Pnexus -Dpw=k',
+    },
+    ...{
+      PYTEST_ADDOPTS: '--db-url k --login k',
+      SBT_OPTS: '-Dhttps.proxyHost=me:k@proxy.example',
+      JAVA_TOOL_OPTIONS: '-Xmx1g',
+    },
+  }
+  assert.deepEqual(wallEnvironment(unknown), temporary)
+  // Neither the caches nor the toolchains bring back what was left out.
+  const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
+  try {
+    mkdirSync(join(home, '.m2/repository'), { recursive: true })
+    const { MAVEN_OPTS } = wallEnvironment({ ...unknown, HOME: home }, { home: '/h', caches: '/c' })
+    assert.equal(MAVEN_OPTS, `-Dmaven.repo.local.tail=${join(home, '.m2/repository')} -Dmaven.repo.local=/c/maven`)
+    const { MAVEN_OPTS: named } = wallEnvironment(unknown, { caches: '/c', extra: ['MAVEN_OPTS'] })
+    assert.equal(named, '-Xmx2g -Dsonar.login=k -Dmaven.repo.local=/c/maven')
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+})

@@ -34,6 +34,15 @@ const heldWords: Readonly<Record<Leash, string>> = {
   all: 'On the leash all, commands run without a question.',
 }
 
+const flagWords =
+  'Agents of other vendors are held by the flags of their own CLIs alone, and one with "wall": true does not run.'
+
+/** Says in one line what the sandbox of this machine, or the lack of one, means for agents of other vendors. */
+export const othersWords = (none: string | undefined): string =>
+  none === undefined
+    ? 'This machine has a sandbox: agents of other vendors run in it when they are only asked for advice, and always with "wall": true in their settings.'
+    : `${missingWords(none)} ${flagWords}`
+
 /** Says what the sandbox of this machine means for agents: for the commands of our own, by their leashes, and for other vendors'. */
 export async function machineWords(
   settings: Settings,
@@ -45,13 +54,11 @@ export async function machineWords(
     const words = await Promise.all(leashes.map((leash) => sandboxWords(settings, wall, leash)))
     return words.map((text, i) => (leashes.length > 1 ? `Leash ${leashes[i]}: ${text}` : text))
   }
-  const flags =
-    'Agents of other vendors are held by the flags of their own CLIs alone, and one with "wall": true does not run.'
   const own = new Set(leashes.map((leash) => heldWords[leash]))
   return [
     missingWords(none),
     ...(own.size > 0 ? [`termaite’s own agent: ${[...own].join(' ')}`] : []),
-    ...(others ? [flags] : []),
+    ...(others ? [flagWords] : []),
   ]
 }
 

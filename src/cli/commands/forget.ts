@@ -9,10 +9,11 @@ import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { homeOf } from '../../app/place.ts'
 import { slugOf } from '../../app/project.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
+import { emptyQuarantine } from '../../safety/wall/quarantine.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { refuseIfRunning } from '../../app/unfinished-turns.ts'
 
-/** Erases a project from logs, snapshots, index, crew and trust; the project's own files are not touched. */
+/** Erases a project from logs, snapshots, index, crew, quarantine and trust; the project's own files are not touched. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const home = homeOf(io.env)
   const project = projectNamed(io, home, words[0])
@@ -23,6 +24,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     return 1
   }
   for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
+  emptyQuarantine(home, project.path)
   await new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home }).forget(project.path)
   await forgetInIndex(home, project.slug, io.clock)
   print(io, `Erased everything that termaite kept about ${project.path}.`)

@@ -50,6 +50,16 @@ export function quarantined(own: string): Quarantined[] {
   return all.sort((a, b) => b.at - a.at)
 }
 
+/** Deletes what is in the quarantine of a project, for good. */
+export function emptyQuarantine(own: string, root: string): void {
+  for (const { id } of quarantined(own).filter((taken) => taken.root === root)) {
+    const folder = join(quarantineIn(own), id)
+    // A command may have closed a folder in it.
+    openAll(folder)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 function recordOf(own: string, id: string): Quarantined | undefined {
   try {
     return JSON.parse(readFileSync(join(quarantineIn(own), id, recordName), 'utf8')) as Quarantined

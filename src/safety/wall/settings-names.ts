@@ -75,34 +75,33 @@ export const cliSettings: Readonly<Record<string, string>> = {
   '.aider.conf.yml': 'commands of Aider',
 }
 
-/** Names with a dot that only tell a tool which files, versions or formats to use, and what tools leave of themselves. */
+/**
+ * Names with a dot that only tell a tool which files, versions or formats to use, and what tools leave of themselves. Missing here,
+ * because they can name a program: `.prettierrc` (plugins), `.tool-versions` and `.python-version` (a path), `.bazelversion` (a fork).
+ */
 const harmless: ReadonlySet<string> = new Set([
   ...['.gitattributes', '.gitkeep', '.keep', '.mailmap', '.editorconfig', '.nojekyll', '.ds_store', '.placeholder'],
-  ...[
-    '.prettierrc',
-    '.prettierrc.json',
-    '.prettierrc.json5',
-    '.prettierrc.yaml',
-    '.prettierrc.yml',
-    '.prettierrc.toml',
-  ],
   ...['.markdownlint.json', '.markdownlint.jsonc', '.markdownlint.yaml', '.markdownlint.yml', '.yamllint'],
   ...['.clang-format', '.clang-tidy', '.rustfmt.toml', '.scalafmt.conf', '.swift-format', '.browserslistrc'],
-  ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.java-version', '.go-version', '.swift-version'],
-  ...['.terraform-version', '.tool-versions', '.bazelversion', '.sdkmanrc'],
+  ...['.nvmrc', '.node-version', '.ruby-version', '.java-version', '.go-version', '.swift-version'],
+  ...['.terraform-version', '.sdkmanrc'],
   ...['.env.example', '.env.sample', '.env.template', '.env.dist', '.env.default', '.env.defaults'],
-  ...['.terraform.lock.hcl', '.package-lock.json', '.changeset', '.well-known', '.codespellrc'],
+  ...['.terraform.lock.hcl', '.package-lock.json', '.well-known', '.codespellrc'],
   ...['.coverage', '.eslintcache', '.stylelintcache', '.prettiercache', '.tsbuildinfo', '.phpunit.result.cache'],
   ...['.rspec_status', '.lycheecache', '.flutter-plugins', '.flutter-plugins-dependencies', '.last-run.json'],
   // Sources of a project that only a command of the project runs, as it runs a makefile.
-  ...['.vitepress', '.vuepress', '.storybook', '.pnp.cjs', '.pnp.loader.mjs'],
+  ...['.changeset', '.vitepress', '.vuepress', '.storybook', '.pnp.cjs', '.pnp.loader.mjs'],
 ])
 
 /** Further names of harmless files: lists of files to leave out, and the data of one run of a tool. */
 const harmlessForms: readonly RegExp[] = [/^\.[a-z]+ignore$/, /^\.coverage\..+$/, /^\.nfs[0-9a-f]+$/]
 
-/** Files without a dot that an editor reads as settings of its own. */
-const askedForms: readonly RegExp[] = [/\.code-workspace$/]
+/** Files without a dot that an editor reads as settings of its own, and from which a shell or git starts programs by itself. */
+const askedForms: readonly RegExp[] = [
+  /\.code-workspace$/,
+  /^mise(?:\.[\w-]+)*\.toml$/,
+  /^lefthook(?:-local)?\.(?:ya?ml|toml|jsonc?)$/,
+]
 
 /**
  * Folders that builders and package managers own whole. Files with a dot in them are free; repositories, and the settings of

@@ -27,7 +27,9 @@ export function wallEnvironment(env: Environment, how: WallEnvironment = {}): Re
     (entry): entry is [string, string] =>
       entry[1] !== undefined && (extra.includes(entry[0]) || isHarmless(entry[0], entry[1])),
   )
-  const tools = home === undefined || env.HOME === undefined ? {} : toolchainsOf(env.HOME, env).variables
+  // Our own options are added to the person's, if these pass.
+  const own = { ...env, MAVEN_OPTS: passed.find(([name]) => name === 'MAVEN_OPTS')?.[1] }
+  const tools = home === undefined || env.HOME === undefined ? {} : toolchainsOf(env.HOME, own).variables
   const kept = home === undefined ? passed : passed.filter(([name]) => extra.includes(name) || !ofHome.includes(name))
   return {
     ...Object.fromEntries(kept),
@@ -35,7 +37,7 @@ export function wallEnvironment(env: Environment, how: WallEnvironment = {}): Re
     ...(home !== undefined && { HOME: home }),
     ...(gitSettings !== undefined && { GIT_CONFIG_GLOBAL: gitSettings }),
     ...{ TMPDIR: temporary, TMP: temporary, TEMP: temporary },
-    ...(caches === undefined ? {} : cacheVariables(caches, { ...env, ...tools })),
+    ...(caches === undefined ? {} : cacheVariables(caches, { ...own, ...tools })),
   }
 }
 
@@ -52,7 +54,33 @@ const ofHome = [
 
 function isHarmless(name: string, value: string): boolean {
   if (!names.has(name) || withLogin.test(value)) return false
+  const option = options[name]
+  if (option) return value.split(/\s+/).every((word) => word === '' || option.test(word))
   return !addresses.has(name) || plainAddresses.test(value)
+}
+
+/** Options of a Java machine that only tune it, or say how builds run and which proxy they use. */
+const javaOption = new RegExp(
+  [
+    String.raw`^-X\S+$|^-(?:ea|da|esa|dsa|server|client)$|^--(?:add-(?:opens|exports|modules|reads)|enable-native-access)=\S+$`,
+    String.raw`^-D(?:file\.encoding|sun\.jnu\.encoding|user\.(?:language|country|timezone)|java\.awt\.headless|java\.io\.tmpdir)=\S*$`,
+    String.raw`^-D(?:java\.net\.(?:preferIPv[46]\w+|useSystemProxies)|https?\.(?:proxyHost|proxyPort|nonProxyHosts))=[\w.*|:-]*$`,
+    String.raw`^-D(?:maven\.(?:repo\.local|artifact\.threads|test\.skip)|skipTests|style\.color)(?:=\S*)?$`,
+    String.raw`^-D(?:org\.gradle\.(?:daemon|parallel|caching|console|workers\.max|vfs\.watch)|sbt\.(?:ci|color))=\S*$`,
+  ].join('|'),
+)
+
+/**
+ * Variables with options for a program that passes any option on to builds and plugins, so that a value may be a password: they are
+ * passed if every word of them is an option that is known.
+ */
+const options: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(['MAVEN_OPTS', 'GRADLE_OPTS', 'SBT_OPTS'].map((name) => [name, javaOption])),
+  MAVEN_ARGS: new RegExp(
+    String.raw`${javaOption.source}|^-(?:B|q|e|o|U|V|ntp|T\w+|am|amd)$|^--(?:batch-mode|quiet|errors|offline|no-transfer-progress|fail-\w+)$`,
+  ),
+  PYTEST_ADDOPTS:
+    /^(?:-[qvxsl]+|-n\w+|-p|no:\w+|-r\w+|--(?:tb|color|maxfail|durations|dist|import-mode|capture|strict-markers|strict-config|no-header|no-cov|ff|lf)(?:=[\w.-]+)?)$/,
 }
 
 /** An address with a name or a password in it, or a setting that is one, as proxies and package registries have them. */

@@ -59,6 +59,15 @@ export const plants: Readonly<Record<string, string>> = {
   '.gdbinit': 'commands of a debugger',
   '.lldbinit': 'commands of a debugger',
   '.mise.toml': 'hooks of mise',
+  'mise.toml': 'hooks of mise, which run when a shell enters the folder',
+  'sub/mise.local.toml': 'hooks of mise, which run when a shell enters the folder',
+  'lefthook.yml': 'programs before a commit',
+  'lefthook-local.toml': 'programs before a commit',
+  '.prettierrc': 'plugins that an editor’s formatter loads',
+  '.prettierrc.yaml': 'plugins that an editor’s formatter loads',
+  '.tool-versions': 'the path of a program that runs in place of node',
+  '.python-version': 'the path of a program that uv runs as Python',
+  '.bazelversion': 'a fork of Bazel that is downloaded and run',
   '.gitlab-ci.yml': 'runs at the next push',
   '.circleci/config.yml': 'runs at the next push',
   '.unknown-tool/config': 'nobody knows yet',
@@ -75,8 +84,8 @@ export const plants: Readonly<Record<string, string>> = {
 
 /** Files that an ordinary command makes, and that stay unasked. */
 export const ordinary: readonly string[] = [
-  ...['.gitignore', '.gitattributes', '.editorconfig', '.prettierrc', '.prettierignore', '.dockerignore', '.nvmrc'],
-  ...['.python-version', '.tool-versions', '.env.example', 'src/.gitkeep', '.changeset/odd-cats.md', '.coverage'],
+  ...['.gitignore', '.gitattributes', '.editorconfig', '.prettierignore', '.dockerignore', '.nvmrc'],
+  ...['.node-version', '.env.example', 'src/mise.ts', 'src/.gitkeep', '.changeset/odd-cats.md', '.coverage'],
   ...['package.json', 'pyproject.toml', 'Makefile', 'AGENTS.md', 'CLAUDE.md', 'GEMINI.md', 'src/a.ts', '.eslintcache'],
   ...['node_modules/.bin/x', 'node_modules/p/.eslintrc.js', 'node_modules/p/.github/x.yml', 'node_modules/.cache/x'],
   ...['.venv/bin/python', '.next/server/x', '.turbo/x', '.pytest_cache/v', '__pycache__/a.pyc', '.mypy_cache/x'],
