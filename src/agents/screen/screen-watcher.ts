@@ -11,6 +11,8 @@ import { read } from '../../core/screen/reading.ts'
 export type Sight = {
   screen: Screen
   reading: Reading
+  /** The elapsed time at which something was last drawn: later only where something was drawn since. */
+  drawnAt: number
   /** How long nothing has been drawn, in ms. */
   quietMs: number
   /** The elapsed time of the look, and the time of day. */
@@ -118,9 +120,9 @@ export class ScreenWatcher {
     this.#lookedAt = ended
     this.#patienceMs = this.#patience(reading)
     const { stretch } = this.#lateness
-    const { quietMs } = this.#bell
+    const { drawnAt, quietMs } = this.#bell
     const now = this.#clock.now()
-    return { screen, reading, quietMs, at: ended, now, childGoneAt: this.#childGoneAt, stretch, gone }
+    return { screen, reading, drawnAt, quietMs, at: ended, now, childGoneAt: this.#childGoneAt, stretch, gone }
   }
 
   /** Resolves when another look may show something new, at the latest after `atMost`. */
@@ -234,6 +236,10 @@ class OutputBell {
     this.#drawnAt = clock.elapsed()
     this.#listen(terminal).catch(() => this.#ring())
     void terminal.exited.then(() => this.hurry())
+  }
+
+  get drawnAt(): number {
+    return this.#drawnAt
   }
 
   get quietMs(): number {

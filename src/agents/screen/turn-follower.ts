@@ -116,15 +116,15 @@ export class TurnFollower {
   }
 
   /** Emits the text that is new on the screen, and records since when the text has stood still. */
-  async #notice({ screen, reading, quietMs, at, gone }: Sight): Promise<void> {
+  async #notice({ screen, reading, drawnAt, at, gone }: Sight): Promise<void> {
     const { asked, nonce, program, heard, state } = this.#parts
     const text = answerText(rowsSince(screen.rows, asked, program.facts.reader).rows, screen.cols, nonce, program.facts)
     if (text !== this.#text) this.#stillSince = at
     this.#text = text
     this.#seenBusy ||= reading.state === 'busy' && reading.by === 'pattern'
     if (!gone) this.#state = reading.state
-    if (at - quietMs > this.#drawnAt) heard()
-    this.#drawnAt = at - quietMs
+    if (drawnAt > this.#drawnAt) heard()
+    this.#drawnAt = drawnAt
     if (reading.state === 'busy') await state('busy')
     // A dialog is emitted as a question.
     if (reading.state !== 'asking') await this.#reporter.tell(text)
