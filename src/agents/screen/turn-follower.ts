@@ -56,6 +56,9 @@ export class TurnFollower {
   #reporter: ScreenReporter
   #text = ''
   #stillSince = -Infinity
+  /** The rows of the last look, and since when they are on the screen. */
+  #rows = ''
+  #rowsSince = -Infinity
   #doneSince: number | undefined
   #seenBusy = false
   /**
@@ -121,6 +124,9 @@ export class TurnFollower {
     const text = answerText(rowsSince(screen.rows, asked, program.facts.reader).rows, screen.cols, nonce, program.facts)
     if (text !== this.#text) this.#stillSince = at
     this.#text = text
+    const rows = screen.rows.join('\n')
+    if (rows !== this.#rows) this.#rowsSince = at
+    this.#rows = rows
     this.#seenBusy ||= reading.state === 'busy' && reading.by === 'pattern'
     if (!gone) this.#state = reading.state
     if (drawnAt > this.#drawnAt) heard()
@@ -232,9 +238,12 @@ export class TurnFollower {
     return Math.min(fenceMs.silence, this.#parts.spec.silenceMs / 2)
   }
 
-  /** How long the text has not changed and no child process of the turn has ended. */
+  /**
+   * How long the text has not changed and no child process of the turn has ended. While a fence is waited for, anything that
+   * changes on the screen is work, such as a spinner beside the prompt.
+   */
   #stillMs({ at, childGoneAt }: Sight): number {
-    return at - Math.max(this.#stillSince, childGoneAt)
+    return at - Math.max(this.#parts.spec.fence ? this.#rowsSince : this.#stillSince, childGoneAt)
   }
 
   /** How long a screen that shows the program at rest must stand still before the turn is over. */
