@@ -7,7 +7,7 @@ import type { Sight, TurnMarks } from './screen-watcher.ts'
 import type { State, TerminalProgram } from './screen-program.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import type { Emit } from '../seat.ts'
-import { answerText, fencedIn, journalAnswer, oddAnswer, rowsSince, screenAnswer } from './screen-answer.ts'
+import { answerText, fencedIn, journalAnswer, oddAnswer, rowsSince, screenAnswer, signIsBack } from './screen-answer.ts'
 import { awaitsPrompt, enterStranded } from './prompt-delivery.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 import { faultFailure, exitFailure } from './screen-failure.ts'
@@ -168,9 +168,11 @@ export class TurnFollower {
     }
     const answer = await this.#shown(sight, reading.by)
     if (answer.text !== '') return answer
-    if (reading.by !== 'pattern') return undefined
     const odd = program.facts.reader.busy ? '' : oddAnswer(sight.screen, asked, nonce, program.facts)
     const isLate = at - this.#doneSince >= emptyMs * stretch
+    // A program without patterns may have nothing to print, as a shell after `cd`: its prompt is there again, or time is up.
+    if (reading.by !== 'pattern')
+      return isLate || signIsBack(sight.screen, asked) ? { ...answer, text: odd } : undefined
     if (odd !== '' && (this.#promptLeft || isLate)) return { ...answer, text: odd }
     return isLate
       ? {
