@@ -61,6 +61,12 @@ const scenes: Record<string, Scene> = {
     answers: plain,
     by: 'fence',
   },
+  'a fence is waited for while a spinner turns beside the prompt': {
+    modes: ['unmarked', 'redraw', `silent:${15_000 / haste}`],
+    over: fenced(own(prompt)),
+    answers: plain,
+    by: 'fence',
+  },
   'a fence is waited for while a tool works in silence': {
     modes: ['scroll', `tool:${longMs}`],
     over: fenced(own()),

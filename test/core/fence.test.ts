@@ -8,6 +8,7 @@ import {
   findFence,
   nonceOf,
   plainMarks,
+  unfolded,
 } from '../../src/core/screen/fence.ts'
 
 const marks = fenceMarks('a1b2c3')
@@ -135,4 +136,18 @@ test('property: whatever is inside comes back, trimmed', () => {
       })
     }),
   )
+})
+
+test('rows are joined where the terminal folded them, by its columns and not by characters', () => {
+  const cases: [string[], number, string[]][] = [
+    [['aaaaaaaaaa', 'b'], 10, ['aaaaaaaaaab']],
+    [['aaaaaaaaa', 'b'], 10, ['aaaaaaaaa', 'b']],
+    [['日本語日本', '語です'], 10, ['日本語日本語です']],
+    [['a日本語日', '語です'], 10, ['a日本語日語です']],
+    [['a日本語日', 'b'], 10, ['a日本語日', 'b']],
+    [['👩👩👩👩👩', 'b'], 10, ['👩👩👩👩👩b']],
+    [['e\u0301'.repeat(9), 'b'], 10, ['e\u0301'.repeat(9), 'b']],
+    [['ｱ'.repeat(10), 'b'], 10, [`${'ｱ'.repeat(10)}b`]],
+  ]
+  for (const [rows, cols, lines] of cases) assert.deepEqual(unfolded(rows, cols), lines)
 })

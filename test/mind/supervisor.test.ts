@@ -430,6 +430,25 @@ test('a screen that stands still and is not understood is asked about before its
   }
 })
 
+test('a silent program that nobody decides about is restarted after its own silenceSeconds', async () => {
+  const at = await ready({
+    silenceMs: 20_000,
+    ask: async (_question, withdrawn) => {
+      await new Promise((resolve) => withdrawn.addEventListener('abort', resolve, { once: true }))
+      return undefined
+    },
+  })
+  at.tasks.task('task-1')
+  await at.clock.turn(5_000)
+  await at.strike('half a screen')
+  await at.clock.turn(9 * minuteMs)
+  const [asking, restarting] = at.told.filter(({ type }) => type === 'asking' || type === 'restarting')
+  assert.deepEqual([asking?.type, restarting?.type], ['asking', 'restarting'])
+  // The program is told to stop first, by its own keys.
+  assert.equal(Math.floor((restarting!.at - asking!.at) / 10_000), 2)
+  await left(at)
+})
+
 test('an agent without a folder takes one task at most: it gives the task back, stops and says why', async (t) => {
   const at = await ready()
   at.tasks.ack = async (ticket) => {

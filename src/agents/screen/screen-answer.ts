@@ -53,8 +53,10 @@ export function oddAnswer({ rows, cols }: Screen, asked: PastedPrompt, nonce: st
     return answerText(said, cols, nonce, { reader })
   }
   const places = asked.before ? startsAfter(rows, asked.before) : []
-  const echo = echoesOf(rows, asked, places.at(-1)).findLast(({ exact }) => exact)
-  if (echo) return textFrom(echo.row + 1)
+  const echoes = echoesOf(rows, asked, places.at(-1)).filter(({ exact }) => exact)
+  // The second of two echoes is the answer of a program that repeats what it is told.
+  const echo = idleRow(rows, reader) < 0 ? echoes[0] : echoes.at(-1)
+  if (echo) return textFrom(echo.row + 1, idleRow(rows, reader) < 0 ? asked.before?.below : undefined)
   const texts = [...places, ...(places.length === 0 ? [0] : [])].map((place) => textFrom(place, asked.before?.below))
   return texts.find((text) => text !== '') ?? ''
 }
@@ -140,6 +142,12 @@ export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBe
   const said = above.slice(0, above.findLastIndex((row) => !chrome.test(row)) + 1)
   const sign = (rows[cursor.row] ?? '').slice(0, cursor.col)
   return { said, sign, below: new Set(rows.slice(composer).map((row) => row.trim())) }
+}
+
+/** Whether the cursor waits behind the same text as before the prompt, below the prompt's echo. */
+export function signIsBack({ rows, cursor }: Screen, { text, before }: PastedPrompt): boolean {
+  const sign = before?.sign.trimEnd() ?? ''
+  return sign !== '' && (rows[cursor.row] ?? '').trimEnd() === sign && echoRow(rows, { text }) < cursor.row
 }
 
 /** How many old rows are looked for to find where new ones begin. */

@@ -257,8 +257,8 @@ async function untilReady(
     const needMs = (answered.at > -Infinity ? stillAfterAnswerMs : stillMs) * stretch
     if (sight.gone && at - answered.at < leaveMs) return declinedFailure(spec, answered.text)
     if (sight.gone) return exitFailure(spec, sight, began ? 'it was ready' : 'it could be asked')
-    if (at - quietMs > drawnAt) heard()
-    drawnAt = at - quietMs
+    if (sight.drawnAt > drawnAt) heard()
+    drawnAt = sight.drawnAt
     seen ||= ready?.test(screen.rows.join('\n')) ?? true
     const dialog =
       reading.state === 'asking' || reading.state === 'unknown' ? dialogOn(sight, spec.name, facts) : undefined

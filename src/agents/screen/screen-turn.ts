@@ -198,7 +198,12 @@ async function askInTerminal(
   }
   const asked: PastedPrompt = { text }
   const childrenAtRest = facts.reader.busy ? 0 : await watcher.children()
-  const marks: TurnMarks = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts), childrenAtRest }
+  const marks: TurnMarks = {
+    nonce,
+    fence: spec.fence,
+    since: ({ rows }) => sinceIn(rows, asked, facts),
+    childrenAtRest,
+  }
   const kept = async () => (await journal()) !== undefined
   const pasted = () => waiting.state('busy')
   const sending = { name: spec.name, watcher, facts, clock, signal, marks, nonce, pasted, kept }

@@ -11,6 +11,8 @@ import { read } from '../../core/screen/reading.ts'
 export type Sight = {
   screen: Screen
   reading: Reading
+  /** The elapsed time at which something was last drawn: later only where something was drawn since. */
+  drawnAt: number
   /** How long nothing has been drawn, in ms. */
   quietMs: number
   /** The elapsed time of the look, and the time of day. */
@@ -24,7 +26,13 @@ export type Sight = {
 }
 
 /** How a turn under way is recognised: by its fence, by the text since its prompt, and by child processes beyond those at rest. */
-export type TurnMarks = { nonce?: string; since?(screen: Screen): string | undefined; childrenAtRest?: number }
+export type TurnMarks = {
+  nonce?: string
+  /** Whether the program was asked for the fence. */
+  fence?: boolean
+  since?(screen: Screen): string | undefined
+  childrenAtRest?: number
+}
 
 /**
  * A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. Looks that are quick keep this least
@@ -118,9 +126,9 @@ export class ScreenWatcher {
     this.#lookedAt = ended
     this.#patienceMs = this.#patience(reading)
     const { stretch } = this.#lateness
-    const { quietMs } = this.#bell
+    const { drawnAt, quietMs } = this.#bell
     const now = this.#clock.now()
-    return { screen, reading, quietMs, at: ended, now, childGoneAt: this.#childGoneAt, stretch, gone }
+    return { screen, reading, drawnAt, quietMs, at: ended, now, childGoneAt: this.#childGoneAt, stretch, gone }
   }
 
   /** Resolves when another look may show something new, at the latest after `atMost`. */
@@ -158,13 +166,13 @@ export class ScreenWatcher {
   }
 
   /** Reads the state; child processes are counted only where the screen does not tell, because that costs a process. */
-  async #read(screen: Screen, { nonce, since: sinceOf, childrenAtRest }: TurnMarks): Promise<Reading> {
+  async #read(screen: Screen, { nonce, fence, since: sinceOf, childrenAtRest }: TurnMarks): Promise<Reading> {
     const since = sinceOf?.(screen)
     const inTurn = childrenAtRest !== undefined
     const drawnMs = this.#bell.quietMs
     const quietMs = Math.min(drawnMs, this.#clock.elapsed() - this.#childGoneAt)
     const stillMs = inTurn ? drawnMs : undefined
-    const look = { screen, children: 0, stillMs, quietMs, stretch: this.#lateness.stretch, nonce, since }
+    const look = { screen, children: 0, stillMs, quietMs, stretch: this.#lateness.stretch, nonce, fence, since }
     const reading = read(look, this.#reader)
     // A prompt that a program without a busy mark shows counts in a turn only while no child process works.
     const doubtful = reading.state === 'idle' && reading.by === 'pattern' && !this.#reader.busy
@@ -234,6 +242,10 @@ class OutputBell {
     this.#drawnAt = clock.elapsed()
     this.#listen(terminal).catch(() => this.#ring())
     void terminal.exited.then(() => this.hurry())
+  }
+
+  get drawnAt(): number {
+    return this.#drawnAt
   }
 
   get quietMs(): number {

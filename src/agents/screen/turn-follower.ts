@@ -7,7 +7,7 @@ import type { Sight, TurnMarks } from './screen-watcher.ts'
 import type { State, TerminalProgram } from './screen-program.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import type { Emit } from '../seat.ts'
-import { answerText, fencedIn, journalAnswer, oddAnswer, rowsSince, screenAnswer } from './screen-answer.ts'
+import { answerText, fencedIn, journalAnswer, oddAnswer, rowsSince, screenAnswer, signIsBack } from './screen-answer.ts'
 import { awaitsPrompt, enterStranded } from './prompt-delivery.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 import { faultFailure, exitFailure } from './screen-failure.ts'
@@ -56,6 +56,9 @@ export class TurnFollower {
   #reporter: ScreenReporter
   #text = ''
   #stillSince = -Infinity
+  /** The rows of the last look, and since when they are on the screen. */
+  #rows = ''
+  #rowsSince = -Infinity
   #doneSince: number | undefined
   #seenBusy = false
   /**
@@ -116,15 +119,18 @@ export class TurnFollower {
   }
 
   /** Emits the text that is new on the screen, and records since when the text has stood still. */
-  async #notice({ screen, reading, quietMs, at, gone }: Sight): Promise<void> {
+  async #notice({ screen, reading, drawnAt, at, gone }: Sight): Promise<void> {
     const { asked, nonce, program, heard, state } = this.#parts
     const text = answerText(rowsSince(screen.rows, asked, program.facts.reader).rows, screen.cols, nonce, program.facts)
     if (text !== this.#text) this.#stillSince = at
     this.#text = text
+    const rows = screen.rows.join('\n')
+    if (rows !== this.#rows) this.#rowsSince = at
+    this.#rows = rows
     this.#seenBusy ||= reading.state === 'busy' && reading.by === 'pattern'
     if (!gone) this.#state = reading.state
-    if (at - quietMs > this.#drawnAt) heard()
-    this.#drawnAt = at - quietMs
+    if (drawnAt > this.#drawnAt) heard()
+    this.#drawnAt = drawnAt
     if (reading.state === 'busy') await state('busy')
     // A dialog is emitted as a question.
     if (reading.state !== 'asking') await this.#reporter.tell(text)
@@ -162,9 +168,11 @@ export class TurnFollower {
     }
     const answer = await this.#shown(sight, reading.by)
     if (answer.text !== '') return answer
-    if (reading.by !== 'pattern') return undefined
     const odd = program.facts.reader.busy ? '' : oddAnswer(sight.screen, asked, nonce, program.facts)
     const isLate = at - this.#doneSince >= emptyMs * stretch
+    // A program without patterns may have nothing to print, as a shell after `cd`: its prompt is there again, or time is up.
+    if (reading.by !== 'pattern')
+      return isLate || signIsBack(sight.screen, asked) ? { ...answer, text: odd } : undefined
     if (odd !== '' && (this.#promptLeft || isLate)) return { ...answer, text: odd }
     return isLate
       ? {
@@ -232,9 +240,12 @@ export class TurnFollower {
     return Math.min(fenceMs.silence, this.#parts.spec.silenceMs / 2)
   }
 
-  /** How long the text has not changed and no child process of the turn has ended. */
+  /**
+   * How long the text has not changed and no child process of the turn has ended. While a fence is waited for, anything that
+   * changes on the screen is work, such as a spinner beside the prompt.
+   */
   #stillMs({ at, childGoneAt }: Sight): number {
-    return at - Math.max(this.#stillSince, childGoneAt)
+    return at - Math.max(this.#parts.spec.fence ? this.#rowsSince : this.#stillSince, childGoneAt)
   }
 
   /** How long a screen that shows the program at rest must stand still before the turn is over. */

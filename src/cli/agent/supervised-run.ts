@@ -144,6 +144,7 @@ async function beginWork(
     ask: async (question, withdrawn) =>
       ask(await markDanger(io, projectRoot(cwd), cwd, question).catch(() => question), withdrawn),
     budget: noBudget,
+    silenceMs: spec.silenceMs,
     clock: io.clock,
     signal,
     outlives: kind === 'tmux',

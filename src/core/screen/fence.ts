@@ -98,10 +98,24 @@ const drawn = /[─━═│┃║╭╮╰╯┌┐└┘█▀▄]$/
 export function unfolded(rows: readonly string[], cols = Infinity): string[] {
   const lines: string[] = []
   let open = false
-  for (const row of rows) {
+  for (const [at, row] of rows.entries()) {
     if (open) lines.push(lines.pop()! + row)
     else lines.push(row)
-    open = [...row].length >= cols && !drawn.test(row)
+    // A wide character that does not fit into the last column begins the next row.
+    const isFull = columnsOf(row) >= cols - (isWide.test(rows[at + 1] ?? '') ? 1 : 0)
+    open = isFull && !drawn.test(row)
   }
   return lines
+}
+
+/** Characters that take two columns of a terminal, at the beginning of a text, and those that take none. */
+const isWide =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u
+const takesNone = /[\p{Mn}\p{Me}\p{Cf}]/u
+
+/** How many columns of a terminal a row takes. */
+function columnsOf(row: string): number {
+  let columns = 0
+  for (const char of row) columns += isWide.test(char) ? 2 : takesNone.test(char) ? 0 : 1
+  return columns
 }

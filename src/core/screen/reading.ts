@@ -16,6 +16,8 @@ export type Look = {
   stretch?: number
   /** The nonce in the fence of the current turn. */
   nonce?: string
+  /** Whether the program was asked for the fence: then a child process outweighs the idle pattern for as long as it runs. */
+  fence?: boolean
   /** The text after the prompt of the current turn, where it is known, so that no older text is taken for its answer. */
   since?: string
 }
@@ -43,7 +45,8 @@ export function read(look: Look, reader: Reader): Reading {
   if (reader.asking?.test(text)) return { state: 'asking', by: 'pattern' }
   if (idleRow(lastRows(look.screen.rows, idleLines), reader) >= 0) {
     // A program without a busy pattern may keep its prompt while a tool works in silence.
-    const works = !reader.busy && look.children > 0 && (look.stillMs ?? Infinity) < longestChildMs
+    const isWaited = look.fence || (look.stillMs ?? Infinity) < longestChildMs
+    const works = !reader.busy && look.children > 0 && isWaited
     return works ? { state: 'busy', by: 'children' } : { state: 'idle', by: 'pattern' }
   }
   if (look.children > 0) return { state: 'busy', by: 'children' }

@@ -47,6 +47,8 @@ export type SupervisorParts = {
   /** Whether the CLI goes on after the supervision stopped; otherwise it is ended. */
   outlives?: boolean
   policy?: RestartPolicy
+  /** How long a person may take to decide about a silent program before it is restarted; five minutes unless given. */
+  silenceMs?: number
   /** The state that an earlier process kept. */
   kept?: SupervisedState
   keep(state: SupervisedState): Promise<void>

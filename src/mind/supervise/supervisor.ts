@@ -24,9 +24,6 @@ const idleMs = 30_000
 const tickMs = 60_000
 const progressEvery = 10
 
-/** How long a person may take to decide about a silent program. */
-const silenceMs = 5 * 60_000
-
 const lostToAnother = 'another agent has it now'
 
 /** Keeps one CLI at work until it is quit, given up, evicted or left: the workflow first, then task after task. */
@@ -259,18 +256,22 @@ class Supervisor {
     // The supervisor itself waits out a spent quota: the person need not be asked.
     if (question.about === 'quota') return undefined
     const isSilence = question.about === 'silence'
-    const put = isSilence ? silenceQuestion(question) : question
+    const put = isSilence ? silenceQuestion(question, this.#silenceMs) : question
     tell({ type: 'asking', question: put })
     const picks = isSilence ? await this.#withinTime(put, withdrawn) : await ask(put, withdrawn, id)
     if (!this.#end) tell(this.#status)
     return picks
   }
 
+  get #silenceMs(): number {
+    return this.#parts.silenceMs ?? 5 * 60_000
+  }
+
   /** Asks what to do with a silent program. Without an answer in time it is restarted, because nobody may be there. */
   async #withinTime(question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
     const { ask, clock } = this.#parts
     const late = new AbortController()
-    callAfter(clock, silenceMs, AbortSignal.any([late.signal, withdrawn]), () => late.abort())
+    callAfter(clock, this.#silenceMs, AbortSignal.any([late.signal, withdrawn]), () => late.abort())
     const picks = await ask(question, AbortSignal.any([withdrawn, late.signal]))
     late.abort()
     return picks ?? (withdrawn.aborted ? undefined : [restartPick])
@@ -291,12 +292,12 @@ class Supervisor {
 const restartPick = 'switch'
 
 /** A question about silence in the words of a supervision: no other agent takes over, and the task is not stopped. */
-function silenceQuestion(question: Question): Question {
+function silenceQuestion(question: Question, ms: number): Question {
   const labels: Readonly<Record<string, string>> = { [restartPick]: 'Restart the program in its session' }
   const options = question.options.filter(({ id }) => id !== 'stop')
   return {
     ...question,
-    text: `${question.text} It is restarted in ${silenceMs / 60_000} minutes unless you decide otherwise.`,
+    text: `${question.text} It is restarted in ${Math.round(ms / 1000)} s unless you decide otherwise.`,
     options: options.map((option) => ({ ...option, label: labels[option.id] ?? option.label })),
   }
 }
