@@ -8,6 +8,7 @@ import type { Io } from '../core/io.ts'
 import type { Border } from '../safety/border.ts'
 import type { NativeParts } from './native/native-parts.ts'
 import type { Place } from './place.ts'
+import type { SessionPlace } from '../core/talk/session-lines.ts'
 import type { OpenSession, Project, SessionOptions } from './project.ts'
 import type { RosterParts } from './roster.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -148,7 +149,7 @@ async function endWorkers(store: Store, at: { io: Io; place: Place; settings: Se
   await endWorkersOfDead(store, at)
 }
 
-export function conversationOf(io: Io, project: Project, blobs: Blobs, session: OpenSession): Conversation {
+export function conversationOf(io: Io, project: Project, blobs: Blobs, session: SessionPlace): Conversation {
   return new Conversation({
     log: project.log,
     blobs,

@@ -131,6 +131,25 @@ async function cutOff(machine: Machine, round: number, kinds: readonly string[])
   return { round, way, kind, turn: turn()!, seen: seen ?? words() }
 }
 
+test('words that were shown before a kill -9 are in sessions show, export and search at once', async (t) => {
+  const machine = new Machine(t)
+  machine.settings({ metaInstruction: false, agents: [{ name: 'pipe', command: pipe, contextWindowTokens: 400_000 }] })
+  const { seen, turn } = await cutOff(machine, 1, ['pipe'])
+  const found = async (...args: string[]) => {
+    const { code, out, err } = await machine.run(['sessions', ...args])
+    assert.equal(code, 0, err)
+    return out
+  }
+  const [{ session }] = JSON.parse(await found('search', seen.at(-1)!, '--json'))
+  assert.deepEqual(wordsIn(1, await found('show', session)), seen)
+  assert.deepEqual(wordsIn(1, await found('export', session)), seen)
+  const own = machine.history().filter((entry) => entry.turn === turn)
+  assert.deepEqual(
+    own.map(({ type }) => type),
+    ['prompt', 'words', 'end'],
+  )
+})
+
 const cut = { cancel: ['person', 'by the user'], kill: ['crash', 'by a crash'], death: ['crash', ''] } as const
 
 test(

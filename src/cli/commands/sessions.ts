@@ -9,12 +9,14 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import { summaryWords } from '../../core/talk/compaction.ts'
 import { defined } from '../../base/defined.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
 import { print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, slugOf } from '../../app/project.ts'
+import { endKilledTurns } from '../../app/killed-turns.ts'
 import { localTime } from '../../base/local-time.ts'
 import { fenced } from '../../base/markdown-fence.ts'
 import { sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
@@ -35,6 +37,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const index = openIndex(place.home, voiceOf(io))
   const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
   try {
+    // A history that cannot be written is still read.
+    await endKilledTurns(io, store, place.home).catch((error) => say(io, `termaite: ${messageOf(error)}`))
     await index.catchUp()
     const [verb = 'list', id, ...rest] = words
     switch (verb) {
