@@ -49,7 +49,7 @@ type HubParts = {
   /** Called with the time in ms that a task was ready before it was given out. */
   woke?(ms: number): void
   /** Called for each round that the ledger did not take. */
-  failed?(): void
+  failed?(error: unknown): void
   /** Finished tasks are removed this long after they were last touched; without it they are kept. */
   keepFinishedMs?: number
 }

@@ -38,7 +38,7 @@ type Parts = {
   /** Called with the time in ms that a task was ready before it was given out. */
   woke?(ms: number): void
   /** Called for each round that the ledger did not take. */
-  failed?(): void
+  failed?(error: unknown): void
   /** Called with a gift whose connection was closed before it could be given. */
   missed(gift: Gift): void
 }
@@ -149,7 +149,7 @@ export class Rounds {
       }
     } catch (error) {
       if (last !== undefined) this.#own.delete(last)
-      this.#parts.failed?.()
+      this.#parts.failed?.(error)
       for (const { reject } of asked) reject(error)
     } finally {
       for (const waiter of open ?? []) if (!gone.has(waiter)) waiting.putBack(waiter)

@@ -48,10 +48,13 @@ export class TerminalLog {
     const lines = await ShownLines.open({ cols, rows: rows.length }, (line) => this.#line(line))
     const over = new AbortController()
     let drawn = false
+    // Lines are known when they are on the screen at two looks, so that a screen that came to rest is looked at once more.
+    let isNew = false
     const looking = async () => {
       while (!over.signal.aborted) {
         await this.#clock.sleep(lookMs, over.signal)
-        if (!drawn || over.signal.aborted) continue
+        if (!(drawn || isNew) || over.signal.aborted) continue
+        isNew = drawn
         drawn = false
         const now = await terminal.screen().catch(() => undefined)
         if (now && now.rows.length > 0) lines.resize(now.cols, now.rows.length)

@@ -22,6 +22,13 @@ const taskBranches = 'termaite/task-'
 /** The branch of a task. */
 export const branchOf = (task: string) => `${taskBranches}${task.slice(-8)}`
 
+/** The branches of tasks in the repository at a folder; none where there is no repository. */
+export async function taskBranchesIn(env: Io['env'], folder: string): Promise<string[]> {
+  const args = ['for-each-ref', '--format=%(refname:short)', `refs/heads/${taskBranches}*`]
+  const { code, out } = await projectGit(env).ran(folder, args)
+  return code === 0 ? out.toString().trim().split('\n') : []
+}
+
 /**
  * Work in the agent's own worktree: each task is a branch from the project's HEAD, and ends as a commit on it. `remakes`: a worktree
  * that is gone is made again, because the agent's program can be started again in it.
@@ -107,6 +114,23 @@ export async function commitAll(git: Git, path: string, title: string): Promise<
   await addAll(git, path)
   if ((await git(path, 'diff', '--cached', '--name-only')) === '') return
   await git(path, ...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subjectOf(title))
+}
+
+/** The files of a folder that its repository neither has nor ignores. */
+export async function newFiles(env: Io['env'], root: string): Promise<string[]> {
+  const out = await checkedGit(projectGit(env), root, ['ls-files', '-z', '--others', '--exclude-standard'])
+  return out
+    .toString()
+    .split('\0')
+    .filter((path) => path !== '')
+}
+
+/** Commits these files as the first commit of a repository. */
+export async function firstCommit(env: Io['env'], root: string, files: readonly string[]): Promise<void> {
+  const git = projectGit(env)
+  const input = Buffer.from(files.map((path) => `:(literal)${path}`).join('\0'))
+  if (files.length > 0) await checkedGit(git, root, ['add', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })
+  await git(root, ...(await ownName(git, root)), 'commit', '-q', '--no-verify', '--allow-empty', '-m', 'First commit')
 }
 
 /** The changes of a branch since the commit that it began at. */

@@ -167,6 +167,7 @@ export async function everyCard(): Promise<Record<string, Question>> {
       native: { env: {} },
       store: memoryStore(),
     }),
+    standing: () => ({}),
   } as unknown as DeskControls
   const world = (ask: Ask) => ({ ask, signal, say: () => {} }) as unknown as CommandWorld
   const ask = (steps: readonly Step[]) => (steps[0] as Extract<Step, { type: 'ask' }>).question

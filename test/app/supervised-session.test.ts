@@ -147,6 +147,29 @@ test('a log has a time on each line, no secrets, and a repeated line as often as
   assert.equal(readdirSync(folder).length, 12)
 })
 
+test('the last lines of a screen that rests are in the log within two looks, while its program still runs', async (t) => {
+  const clock = new HandClock(0)
+  const scribe = new TerminalLog(folderOf(t), 'claude', { clock, mask: (text) => text })
+  const over = Promise.withResolvers<void>()
+  const drawn = Promise.withResolvers<void>()
+  const host = scriptedTerminals(() => async (tty) => {
+    tty.print('the last words\n> ')
+    drawn.resolve()
+    await over.promise
+    return 0
+  })
+  const following = scribe.follow(await host.open('x', { cwd: '/' }))
+  await drawn.promise
+  await clock.turn(2_000)
+  const rows = readFileSync(scribe.file, 'utf8').trimEnd().split('\n')
+  assert.deepEqual(
+    rows.map((row) => row.replace(/^\S+ /, '')),
+    ['the last words', '>'],
+  )
+  over.resolve()
+  await following
+})
+
 test('tokens are as reported, else as printed, else as estimated', () => {
   const meter = new TokenMeter(100)
   assert.equal(new TokenMeter().words(), undefined)

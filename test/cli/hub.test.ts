@@ -51,6 +51,24 @@ test('tasks from the shell: given, taken, asked about, answered, reviewed, repor
   assert.deepEqual(JSON.parse(await termaite('task', 'list', '--json')), [])
 })
 
+test('a task for an agent that the hub does not know is refused with the names there are', options, async (t) => {
+  const machine = new Machine(t)
+  const { env, agent, hub, url } = await startedHub(t, machine)
+  const add = async (name: string) => {
+    const { code, out, err } = await machine.run(['task', 'add', 'x', '--agent', name], { env })
+    return [code, out === '', err]
+  }
+  const masks = { [url]: '<url>' }
+  golden(t, await add('orc'), masks)
+  const orc = await agent('orc')
+  await orc.register({ id: 'orc', role: 'dev', capabilities: [], workspace: machine.project, source: 'CLI' })
+  // An agent that has a key may come later.
+  await hub.operators.addKey('later', 'agent')
+  golden(t, await add('ocr'), masks)
+  golden(t, await add('somebody-else'), masks)
+  assert.deepEqual([await hub.tasks(), await add('orc'), await add('later')], [[], [0, false, ''], [0, false, '']])
+})
+
 test('a question that an agent asks before it has a task is answered by the name of the agent', options, async (t) => {
   const machine = new Machine(t)
   const { env, agent } = await startedHub(t, machine)

@@ -24,6 +24,34 @@ function agent(id: string, over: Partial<HubAgent> = {}): HubAgent {
   return { ...known, capabilities: [], inbox: [], registered: since, seen: since, ...over }
 }
 
+/** No branch is left. */
+const nowhere = () => false
+
+test('the report names the command of git only while the branch is there, and else that of the hub, which keeps the diff', () => {
+  const diff = { id: 'a', bytes: 9, files: 1, added: 2, removed: 1 }
+  const left = (id: string, more: object) =>
+    task(id, 'COMPLETED', 1, {
+      workspace: '/shop',
+      tries: [{ number: 1, agent: 'orc', began: since, branch: `termaite/task-ask-${id}`, ...more }],
+    })
+  const tasks = [left('kept', { diff }), left('gone', { diff }), left('bare', {})]
+  const report = reportOf(tasks, [], since, (_, branch) => branch.endsWith('kept'))
+  assert.deepEqual(
+    report.done.map(({ branch, workspace, diff: has }) => [branch, workspace, has]),
+    [
+      ['termaite/task-ask-kept', '/shop', true],
+      [undefined, undefined, true],
+      [undefined, undefined, undefined],
+    ],
+  )
+  assert.deepEqual(
+    reportWords(report)
+      .split('\n')
+      .filter((line) => line.includes(' diff ')),
+    ['            git -C /shop diff HEAD...termaite/task-ask-kept', '            termaite task diff ask-gone'],
+  )
+})
+
 test('the report lists work, diffs, questions, failures and cost', () => {
   const diff = { id: 'a', bytes: 9, files: 1, added: 2, removed: 1 }
   const tries = [{ number: 1, agent: 'orc', began: since, diff }]
@@ -43,7 +71,7 @@ test('the report lists work, diffs, questions, failures and cost', () => {
     agent('gone', { tokens: 1, seen: since - 1 }),
   ]
   assert.equal(
-    reportWords(reportOf(tasks, agents, since)),
+    reportWords(reportOf(tasks, agents, since, nowhere)),
     `Since ${localTime(since)}
 
 Done: 1
@@ -53,6 +81,7 @@ Done: 1
 To review (termaite task approve <id> --merge, or reject <id> <words>): 1
   ask-bbbb  do bbbb  (orc, 5 min, 1 file +2 −1)
             Look.
+            termaite task diff ask-bbbb
 
 Questions (termaite task answer <id> <words>): 1
   ask-cccc  do cccc  (orc, 1 min)
@@ -74,7 +103,7 @@ Spent by each agent in total
 })
 
 test('a report without changes says so', () => {
-  assert.deepEqual(reportOf([], [agent('a')], since), {
+  assert.deepEqual(reportOf([], [agent('a')], since, nowhere), {
     since,
     done: [],
     review: [],
@@ -83,7 +112,7 @@ test('a report without changes says so', () => {
     open: [],
     spent: [],
   })
-  assert.equal(reportWords(reportOf([], [], since)), `No task changed since ${localTime(since)}.`)
+  assert.equal(reportWords(reportOf([], [], since, nowhere)), `No task changed since ${localTime(since)}.`)
 })
 
 test('a task is shown with its comments at lines, its checks and its merge', () => {

@@ -3,10 +3,15 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { Machine } from '../cli/program.ts'
+import { goldenOf } from '../golden.ts'
+import { until } from '../until.ts'
 import { ProgramWindow, keys } from './program-window.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
@@ -26,7 +31,7 @@ function start(
   args: readonly string[],
   env: Record<string, string> = {},
 ): ProgramWindow {
-  const window = new ProgramWindow(machine, { args: ['agent', ...args], env, size: { cols: 160, rows: 24 } })
+  const window = new ProgramWindow(machine, { args: ['agent', ...args], env, size: { cols: 320, rows: 24 } })
   t.after(() => window.end())
   return window
 }
@@ -81,14 +86,58 @@ test(
     const made = start(t, machine, ['--start=fake'], nowhere)
     await made.shows('Run git init here? [y/N]')
     made.type('y\r')
-    assert.equal((await made.exited).exitCode, 1)
-    assert.equal(execFileSync('git', ['status', '--porcelain'], { cwd: machine.project }).toString(), '')
-    assert.match(
-      made.scrollback().replaceAll('\n', ''),
-      /no worktree could be made for fake: a worktree needs a commit to begin from, and this repository has none\. Put that right, or let fake work in the project itself with --here\./,
-    )
+    await made.shows('answer 1')
+    await leaves(made)
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: machine.project }).toString()
+    assert.deepEqual([git('status', '--porcelain'), git('log', '--format=%s')], ['', 'First commit\n'])
+    assert.match(made.scrollback(), /worktrees\/\S+\/agent-fake /)
   },
 )
+
+test(
+  'the first commit of a new repository has the files that the person agreed to, and none with keys',
+  options,
+  async (t) => {
+    const machine = machineOf(t)
+    for (const [name, text] of Object.entries({ 'a.txt': 'a\n', '.env': 'KEY=x\n', 'b [1].txt': 'b\n' }))
+      writeFileSync(join(machine.project, name), text)
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: machine.project }).toString()
+    const asks = async (answer: string) => {
+      const window = start(t, machine, ['--start=fake'], nowhere)
+      await window.shows('git init here?')
+      window.type('y\r')
+      await window.shows('begin with them?')
+      window.type(answer)
+      return window
+    }
+    const refused = await asks('n\r')
+    assert.equal((await refused.exited).exitCode, 1)
+    golden(t, said(refused), { [machine.project]: '<project>' })
+    rmSync(join(machine.project, '.git'), { recursive: true })
+    const made = await asks('y\r')
+    await made.shows('answer 1')
+    await leaves(made)
+    assert.equal(git('ls-tree', '-r', '-z', '--name-only', 'HEAD'), 'a.txt\0b [1].txt\0')
+  },
+)
+
+test('Enter at the address of the hub means the hub of this machine, at whatever port it runs', options, async (t) => {
+  const machine = machineOf(t)
+  execFileSync('git', ['init', '-q'], { cwd: machine.project })
+  const window = start(t, machine, ['--start=fake', '--here'])
+  await window.shows('Server address [http://localhost:3456]:')
+  window.type('\r')
+  await window.shows('answer 1')
+  const serving = machine.start(['serve', '--port', '0'])
+  t.after(() => serving.kill('SIGKILL'))
+  const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
+  const key = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
+  const hub = new HubClient({ url: String(line).trim(), key })
+  await until(async () => (await hub.agents()).length === 1)
+  await leaves(window)
+  const { hub: kept } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
+  assert.equal(kept, undefined)
+})
 
 test('an unknown hub is asked for once: its address, and its key without showing it', options, async (t) => {
   const elsewhere = new Machine(t)

@@ -283,6 +283,12 @@ export class HubClient implements RemoteHub {
     return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/status`, body)
   }
 
+  /** The place in the stream of changes now. */
+  async changesPlace(signal?: AbortSignal): Promise<string> {
+    const { place } = await this.#connection.ask<{ place: string }>('GET', '/api/state?limit=1', undefined, signal)
+    return place
+  }
+
   /** Streams the changes after a number, or after the `place` of a state. Throws HubRefused when they are not kept any more; then everything must be read again. */
   async *changes(after: number | string, signal: AbortSignal): AsyncGenerator<HubChange> {
     const decoder = new TextDecoder()

@@ -113,6 +113,7 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
   const changes = new ChangeFeed(ledger)
   // Another hub may have made a change.
   const quiet = ledger.listen(() => changes.notify())
+  const tell = (words: string) => say(io, `termaite: ${words}`)
   const published = (made: readonly HubChange[]) => {
     vitals.see(made)
     told?.(made)
@@ -124,9 +125,9 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
   }
   let machines: MachinesAtWork | undefined
   const merger = fleetMerger(machineMerger(io, bundles), () => machines)
-  const vitals = new CountedVitals(ledger, () => hub.waitingAgents)
+  const vitals = new CountedVitals(ledger, () => hub.waitingAgents, tell)
   const woke = (ms: number) => vitals.woke(ms)
-  const failed = () => vitals.seeError()
+  const failed = (error: unknown) => vitals.seeError(error)
   const { keepFinishedMs } = wish
   const hub: Hub = new Hub(
     defined({ ledger, clock: io.clock, published, caps, mask, merger, woke, failed, keepFinishedMs }),
@@ -136,7 +137,6 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
     throw error
   })
   const bounds = { ...auditBounds, days: wish.auditDays ?? auditBounds.days }
-  const tell = (words: string) => say(io, `termaite: ${words}`)
   const book = ledger.audit?.(bounds) ?? fileHubAudit(auditIn(home), voiceOf(io), bounds)
   const trail = new AuditTrail({ book, clock: io.clock, tell })
   const stop = new AbortController()

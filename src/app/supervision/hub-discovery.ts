@@ -83,10 +83,14 @@ function withKey(place: HubPlace, wired: readonly NamedHub[]): HubPlace {
   return { ...place, key }
 }
 
-/** Asks the person for the hub's address and key, and keeps both, so that they are asked once. Undefined where nobody can be asked. */
+/**
+ * Asks the person for the hub's address and key, and keeps both, so that they are asked once. Undefined where nobody can be asked, and where
+ * the person just presses Enter: then the hub of this machine is meant, which is found at whatever port it runs.
+ */
 async function askedFor(io: Io, home: string): Promise<string | undefined> {
   if (io.in.isTTY !== true) return undefined
-  const said = (await ask(io, `Server address [${usualHub}]: `)).trim() || usualHub
+  const said = (await ask(io, `Server address [${usualHub}]: `)).trim()
+  if (said === '') return undefined
   const url = said.includes('://') ? said : `http://${said}`
   checkAddress(url)
   const key = (await askHidden(io, 'API key (optional): ')).trim()

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Ask, Question } from '../../core/talk/question.ts'
+import type { HubAgent } from '../../core/work/task.ts'
 import type { Registration } from '../../hub/hub.ts'
 import type { HubClient } from '../hub/hub-client.ts'
 import { defined } from '../../base/defined.ts'
@@ -15,8 +16,8 @@ type HubQuestionParts = {
   ticket(): string | undefined
 }
 
-/** How often the hub is asked for the answer. */
-const lookMs = 1_000
+/** The pause before a hub that is away, or that has ended the stream, is asked again. */
+const againMs = 1_000
 
 /**
  * Puts the dialogs of a supervised CLI to the hub, where a person answers them with `termaite task answer`. A dialog that is
@@ -31,16 +32,34 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
       try {
         if (!kept) await whenRegistered(hub, as, () => hub.ask(as.id, asked, withdrawn))
         kept = true
-        const { answered } = await hub.agent(as.id)
-        if (answered?.ask === id) return answered.picks
+        const answer = await answerTo(id, { hub, agent: as.id }, withdrawn)
+        if (answer) return answer.picks
       } catch {
         // The hub is away, or does not know the agent yet; the dialog stays on the screen meanwhile.
       }
-      await clock.sleep(lookMs, withdrawn)
+      await clock.sleep(againMs, withdrawn)
     }
     if (kept) await hub.withdraw(as.id).catch(() => {})
     return undefined
   }
+}
+
+/** Follows the changes at the hub until a question of the agent is answered; undefined where the stream ends before. */
+async function answerTo(
+  question: string,
+  { hub, agent }: { hub: HubClient; agent: string },
+  signal: AbortSignal,
+): Promise<HubAgent['answered']> {
+  const answerIn = ({ answered }: Pick<HubAgent, 'answered'>) => (answered?.ask === question ? answered : undefined)
+  // The place in the stream is read before the agent, so that no answer falls between them.
+  const place = await hub.changesPlace(signal)
+  const known = answerIn(await hub.agent(agent))
+  if (known) return known
+  for await (const change of hub.changes(place, signal)) {
+    const answer = change.type === 'agent' && change.agent.id === agent ? answerIn(change.agent) : undefined
+    if (answer) return answer
+  }
+  return undefined
 }
 
 /** The question as the hub keeps it: with everything that it shows, because a person says yes only to what they have seen. */

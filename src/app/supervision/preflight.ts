@@ -33,9 +33,12 @@ import { confirm } from '../../faces/terminal-questions.ts'
 import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
 import { fileStore } from '../../store/files/file-store.ts'
+import { isSecretName } from '../../safety/secret-files.ts'
+import { firstCommit, newFiles } from '../../worktrees/task-branches.ts'
 import { homeOf, placeOf } from '../place.ts'
 import { slugOf } from '../project.ts'
 import { join } from 'node:path'
+import { list } from '../../base/table.ts'
 import { makeFolder, makeFolderHere } from '../../base/files.ts'
 import { cloneRule } from '../../core/work/clone-rules.ts'
 import { leashOf } from '../../settings/enabled-agents.ts'
@@ -257,7 +260,26 @@ async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place> {
   if (!may) return place
   const { code, err } = await runGit(['init', '-q'], { cwd: place.cwd, env: io.env, person: true })
   if (code !== 0) throw new UsageError(`git init failed: ${err.trim().split('\n').at(-1) ?? ''}`, 1)
-  return placeOf(io)
+  const made = placeOf(io)
+  await beginHistory(io, made.root)
+  return made
+}
+
+/** Makes the first commit of a new repository, because the worktree of an agent begins at a commit. Files with keys stay out of it. */
+async function beginHistory(io: Io, root: string): Promise<void> {
+  const all = await newFiles(io.env, root)
+  const files = all.filter((path) => !isSecretName(path))
+  const left = all.filter(isSecretName)
+  const count = files.length === 1 ? '1 file' : `${files.length} files`
+  const out = left.length === 0 ? '' : ` Files with keys stay out of it: ${list(left, 5)}.`
+  const question = `Commit the ${count} in ${root}, so that agents begin with them?${out}`
+  if (files.length > 0 && !(await confirm(io, question, false)))
+    throw new UsageError(
+      'nothing was committed, so agents would find no files. Commit what they should see, or let the agent work in the project itself with --here.',
+      1,
+    )
+  await firstCommit(io.env, root, files)
+  say(io, `termaite: made the first commit${files.length > 0 ? `, with ${count}` : ', which is empty'}.`)
 }
 
 /** Finds the agent by its name: one of the settings, or a CLI that runs in a terminal. */

@@ -11,6 +11,8 @@ import { print } from '../../core/io.ts'
 import { defined } from '../../base/defined.ts'
 import { heldByMachine, pauseWords, wholeHub } from '../../core/work/machine-rules.ts'
 import { fleetVersions, versionSkew } from '../../core/work/machine-standing.ts'
+import { existsSync } from 'node:fs'
+import { taskBranchesIn } from '../../worktrees/task-branches.ts'
 import { sinceOf } from '../args.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { localTime } from '../../base/local-time.ts'
@@ -32,7 +34,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     }),
     typeof values.server === 'string' ? values.server : undefined,
   )
-  const report = { ...reportOf(tasks, agents, since), ...fleetOf(agents, rules, machines) }
+  const there = await branchesOf(io, tasks)
+  const report = { ...reportOf(tasks, agents, since, there), ...fleetOf(agents, rules, machines) }
   print(io, values.json ? JSON.stringify(report) : reportWords(report))
   return 0
 }
@@ -45,6 +48,21 @@ async function movedTasks(hub: HubClient, since: number): Promise<Task[]> {
   return moved.toReversed()
 }
 
+/** Whether a folder of this machine still has a branch. */
+type BranchCheck = (workspace: string, branch: string) => boolean
+
+/** Reads which branches of tasks are left: a merged one is removed, and a person may remove others. */
+async function branchesOf({ env }: Io, tasks: readonly Task[]): Promise<BranchCheck> {
+  const folders = [...new Set(tasks.map(({ workspace }) => workspace))].filter((workspace) => workspace.startsWith('/'))
+  const found = await Promise.all(
+    folders.map(
+      async (folder) => [folder, new Set(existsSync(folder) ? await taskBranchesIn(env, folder) : [])] as const,
+    ),
+  )
+  const known = new Map(found)
+  return (workspace, branch) => known.get(workspace)?.has(branch) === true
+}
+
 type Row = {
   id: string
   prompt: string
@@ -52,9 +70,11 @@ type Row = {
   minutes: number
   says?: string
   changed?: string
-  /** Where the work is, for a task that left a branch. */
+  /** The branch and the folder of this machine that the work is in, while the branch is there. */
   branch?: string
   workspace?: string
+  /** Whether the hub has the diff. */
+  diff?: true
 }
 
 export type Report = {
@@ -95,9 +115,15 @@ function fleetOf(
 }
 
 /** Sorts the tasks that changed since a time by their outcome, and adds what the active agents spent. */
-export function reportOf(tasks: readonly Task[], agents: readonly HubAgent[], since: number): Report {
+export function reportOf(
+  tasks: readonly Task[],
+  agents: readonly HubAgent[],
+  since: number,
+  isThere: BranchCheck,
+): Report {
   const moved = tasks.filter(({ history }) => history.some(({ at }) => at >= since))
-  const rows = (...states: Task['state'][]) => moved.filter(({ state }) => states.includes(state)).map(rowOf)
+  const rows = (...states: Task['state'][]) =>
+    moved.filter(({ state }) => states.includes(state)).map((task) => rowOf(task, isThere))
   return {
     since,
     done: rows('COMPLETED', 'APPROVED'),
@@ -131,21 +157,20 @@ function line(row: Row): string {
   const who = agent === undefined ? undefined : plain(agent, 40)
   const facts = [who, minutes > 0 ? `${minutes} min` : undefined, changed].filter((fact) => fact !== undefined)
   const head = `  ${shortId(id)}  ${plain(prompt, 60)}${facts.length > 0 ? `  (${facts.join(', ')})` : ''}`
-  const more = [...(says === undefined ? [] : [plain(says, 100)]), ...branchWords(row)]
+  const more = [...(says === undefined ? [] : [plain(says, 100)]), ...diffCommand(row)]
   return [head, ...more.map((words) => `            ${words}`)].join('\n')
 }
 
-/** The branch of a task, and the command that shows its changes. */
-function branchWords({ id, branch, workspace }: Row): string[] {
-  if (branch === undefined || workspace === undefined) return []
-  if (!workspace.startsWith('/')) return [`termaite task diff ${shortId(id)}`]
-  return [plain(`git -C ${workspace} diff HEAD...${branch}`, 200)]
+/** The command that shows the changes of a task. */
+function diffCommand({ id, branch, workspace, diff }: Row): string[] {
+  if (branch !== undefined && workspace !== undefined) return [plain(`git -C ${workspace} diff HEAD...${branch}`, 200)]
+  return diff ? [`termaite task diff ${shortId(id)}`] : []
 }
 
 /** Agents' words are cleaned of escape sequences before they reach the terminal. */
 const plain = (text: string, length: number) => oneLine(stripAnsi(text), length)
 
-function rowOf(task: Task): Row {
+function rowOf(task: Task, isThere: BranchCheck): Row {
   const { id, prompt, agent, result, question, why } = task
   const says = question ?? (task.state === 'FAILED' || task.state === 'CANCELLED' ? why : result?.message)
   const { branch, files, diff } = lastWork(task)
@@ -157,7 +182,8 @@ function rowOf(task: Task): Row {
     minutes: Math.round(workedMs(task) / 60_000),
     ...(says === undefined ? {} : { says }),
     ...(changed === undefined ? {} : { changed }),
-    ...(branch === undefined ? {} : { branch, workspace: task.workspace }),
+    ...(branch !== undefined && isThere(task.workspace, branch) ? { branch, workspace: task.workspace } : {}),
+    ...(diff ? { diff: true as const } : {}),
   }
 }
 

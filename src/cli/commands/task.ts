@@ -16,7 +16,8 @@ import { localTimeFrom } from '../../base/local-time.ts'
 import { withHub, shortId, taskLike } from '../../app/hub/hub-client.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { wantedWorkspace } from '../../app/hub/own-workspaces.ts'
-import { oneLine, table } from '../../base/table.ts'
+import { nearest } from '../../base/nearest.ts'
+import { list as listed, oneLine, table } from '../../base/table.ts'
 import { spendingIn } from '../turn-flags.ts'
 import { waitReason } from '../../core/work/task-wait.ts'
 import { inboxItems } from '../../core/work/inbox.ts'
@@ -79,18 +80,35 @@ async function add(io: Io, hub: HubClient, values: Parsed['values'], words: stri
   if (prompt.trim() === '')
     throw new UsageError('task add: the prompt is missing. Try: termaite task add "fix the flaky test"')
   const many = (value: Parsed['values'][string]) => (Array.isArray(value) ? value : [])
+  const wish = typeof values.agent === 'string' ? await agentNamed(hub, values.agent) : undefined
   const needs = await Promise.all(many(values.after).map(async (id) => (await taskLike(hub, id)).id))
   const cap = values['no-cap'] ? {} : spendingIn(values)
   const priority = values.priority === undefined ? {} : { priority: Number(values.priority) }
   return hub.add({
     prompt,
     ...(await wantedWorkspace(io, values.workspace, hub.url)),
-    ...(typeof values.agent === 'string' ? { wish: values.agent } : {}),
+    ...defined({ wish }),
     capabilities: many(values.capability),
     ...priority,
     needs,
     cap: values['no-cap'] || Object.keys(cap).length > 0 ? cap : undefined,
   })
+}
+
+/** The agent that a person named, if the hub knows it: a task for a name that nobody has would wait for nobody. */
+async function agentNamed(hub: HubClient, typed: string): Promise<string> {
+  // An agent that has a key may register later; only an admin may read the keys.
+  const [agents, keys] = await Promise.all([hub.agents(), hub.operators.keys().catch(() => [])])
+  const keyed = keys.filter(({ role }) => role === 'agent').map(({ name }) => name)
+  const names = [...new Set([...agents.map(({ id }) => id), ...keyed])].toSorted()
+  if (names.includes(typed)) return typed
+  if (names.length === 0)
+    throw new UsageError(
+      `--agent: no agent is registered at ${hub.url} yet. Start one with: termaite agent --start=<cli>. Or leave --agent out, and the first agent that comes takes the task.`,
+    )
+  const near = nearest(typed, names)
+  const meant = near === undefined ? '' : ` Did you mean "${near}"?`
+  throw new UsageError(`--agent: there is no agent "${typed}" at ${hub.url}.${meant} Agents: ${listed(names)}.`)
 }
 
 async function told(

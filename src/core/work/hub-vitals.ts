@@ -31,7 +31,7 @@ export type HubNumbers = {
 
 /** The facts by which an operator sees how a hub does. */
 export interface HubVitals {
-  /** Resolves when the ledger answers; rejects, with LedgerAway where it cannot be reached. */
+  /** Resolves when the ledger can be read and written; rejects, with LedgerAway where it cannot be reached. */
   check(): Promise<void>
   numbers(): Promise<HubNumbers>
 }

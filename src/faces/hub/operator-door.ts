@@ -4,8 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { HubVitals } from '../../core/work/hub-vitals.ts'
 import type { HubFront } from './hub-front.ts'
 import type { HubMetrics } from './hub-metrics.ts'
-import { messageOf } from '../../base/error-message.ts'
-import { awaySeconds } from '../../core/work/ledger-away.ts'
+import { awaySeconds, LedgerAway } from '../../core/work/ledger-away.ts'
 import { plainAddress } from '../../base/address-ranges.ts'
 import { answerHeaders, send } from './hub-answers.ts'
 import { refusal } from './hub-router.ts'
@@ -76,7 +75,9 @@ export class OperatorDoor {
       await this.#check()
       sendPlain(response, 200, 'The hub is ready.\n')
     } catch (error) {
-      sendPlain(response, 503, `${messageOf(error)}\n`, { 'retry-after': String(awaySeconds) })
+      // Everybody may ask, and the reason may name files of this machine.
+      const words = error instanceof LedgerAway ? error.message : 'The hub cannot write its records. Its log says why.'
+      sendPlain(response, 503, `${words}\n`, { 'retry-after': String(awaySeconds) })
     }
   }
 }

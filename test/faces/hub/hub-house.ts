@@ -80,15 +80,21 @@ export async function hubHouse(t: TestContext, options: Partial<HubServerOptions
       vitals.see(made)
     },
     woke: (ms) => vitals.woke(ms),
-    failed: () => vitals.seeError(),
+    failed: (error) => vitals.seeError(error),
   })
-  const vitals = new CountedVitals(ledger, () => hub.waitingAgents)
+  /** What an operator was told about the ledger. */
+  const faults: string[] = []
+  const vitals = new CountedVitals(
+    ledger,
+    () => hub.waitingAgents,
+    (words) => faults.push(words),
+  )
   const audit = memoryHubAudit(clock)
   const trail = new AuditTrail({ book: audit, clock })
   const parts = { changes, vitals, trail, people: hub.people, version: '1.2.3', ...options }
   const { at, keys, signIns, routes } = await servedHub({ hub, ledger, clock, audit }, parts)
   t.after(() => at.close())
-  return { clock, hub, ledger, keys, signIns, vitals, audit, trail, routes, at, port: at.port }
+  return { clock, hub, ledger, keys, signIns, vitals, faults, audit, trail, routes, at, port: at.port }
 }
 
 /** An address of this machine that is not loopback, from which a request to this machine comes as from another one. */

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { AddressRanges } from '../../../src/base/address-ranges.ts'
+import { StoreError } from '../../../src/core/talk/store.ts'
 import { LedgerAway } from '../../../src/core/work/ledger-away.ts'
 import { wholeHub } from '../../../src/core/work/machine-rules.ts'
 import { until } from '../../until.ts'
@@ -117,6 +118,30 @@ test('a scraper at an address that the settings name needs no key', { skip: with
   const { port } = await hubHouse(t, { ...front, metricsFrom: AddressRanges.read(outerAddress!) })
   assert.equal((await send(`http://${outerAddress}:${port}/metrics`)).status, 200)
   assert.equal((await send(`http://${outerAddress}:${port}/api/me`, { headers: bearer() })).status, 403)
+})
+
+test('a hub that cannot write is not ready, and tells its operator why once; the answer to a probe names no file', async (t) => {
+  const { at, ledger, clock, hub, faults } = await hubHouse(t)
+  const ready = async () => {
+    await clock.turn(1_000)
+    const { status, text } = await send(`${at.url}/readyz`)
+    return [status, text]
+  }
+  const { round } = ledger
+  const full = async () => {
+    throw new StoreError('cannot write /var/hub/hub.db: the disk is full')
+  }
+  ledger.round = full
+  await assert.rejects(hub.add({ prompt: 'x', workspace: 'w', by: 'user' }), StoreError)
+  const seen = [await ready(), await ready()]
+  ledger.round = round
+  seen.push(await ready())
+  // SQLite has room in its own files for a while, so that the disk itself is looked at too.
+  ledger.freeBytes = () => 4_096
+  seen.push(await ready())
+  ledger.freeBytes = () => 1e9
+  seen.push(await ready())
+  golden(t, { seen, faults })
 })
 
 test('a hub without its database says so to everybody who asks, keeps streams open, and goes on by itself', async (t) => {
