@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acpMemory } from './acp-memory.ts'
 import { chat, chatMemory, firstPaint } from './chat.ts'
+import { chatTurns } from './chat-turns.ts'
 import { coordinator } from './coordinator.ts'
 import { crew } from './crew.ts'
 import { dashboard } from './dashboard.ts'
@@ -28,6 +29,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   'first-paint': firstPaint,
   chat,
   'chat-memory': chatMemory,
+  'chat-turns': chatTurns,
   'acp-memory': acpMemory,
   echo,
   failover,

@@ -24,7 +24,8 @@ import { withFolderSnapshots } from '../safety/snapshots/folder-snapshots.ts'
 import { fileStore } from '../store/files/file-store.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { newNativeState } from './native/native-parts.ts'
-import { openProject, openSession } from './project.ts'
+import { takeMovedProject } from './moved-project.ts'
+import { folderIdentity, openProject, openSession } from './project.ts'
 import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
 import { inMode } from '../settings/work-mode.ts'
@@ -86,7 +87,12 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
       ? // Workers that cannot be ended now are found again at the next start.
         endWorkers(files, { io, place, settings, slug: project.slug }).catch(() => {})
       : Promise.resolve()
+  if (!options.ephemeral) await takeMovedProject(io, place)
   const doc = await project.doc.read()
+  const folder = folderIdentity(place.root)
+  if (!options.ephemeral && doc.current !== undefined && folder !== undefined && doc.folder !== folder)
+    // An identity that cannot be kept now is kept at the next start.
+    project.doc.update((now) => ({ ...now, folder })).catch(() => {})
   const session = await openSession(project, options, io.clock, doc)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)

@@ -7,6 +7,7 @@ import type { Doc, Log, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Settling } from '../core/work/dead-turns.ts'
 import type { WorkMode } from '../core/work/agent.ts'
+import { statSync } from 'node:fs'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
 import { isPlainObject } from '../base/plain-object.ts'
@@ -25,6 +26,8 @@ export type Session = {
 
 export type ProjectDoc = {
   path: string
+  /** The folder's own identity, by which it is known again in another place. */
+  folder?: string
   lastUsed: number
   current?: string
   /** The current session of the coordinator, whose conversation is kept apart. */
@@ -51,6 +54,15 @@ export type ProjectDoc = {
   allAgreed?: true
   /** Every turn before this position of the log is over. */
   over?: number
+}
+
+/**
+ * The identity of a folder, which a new name or another place on the same disk does not change: its inode, and when it was made,
+ * because the inode of a deleted folder is used again. Undefined where the file system does not tell.
+ */
+export function folderIdentity(root: string): string | undefined {
+  const found = statSync(root, { bigint: true, throwIfNoEntry: false })
+  return found && found.birthtimeNs > 0n ? `${found.dev}:${found.ino}:${found.birthtimeNs}` : undefined
 }
 
 /** One project's place in the store. */
@@ -141,7 +153,15 @@ export async function openSession(
     // Another process may have made the session meanwhile; then both use that one.
     if (!wanted.fresh && find(now, wanted.name, line)) return now
     const current = wanted.fresh || wanted.name === undefined ? { [line]: id } : {}
-    return { ...now, path: project.root, lastUsed: startedAt, ...current, sessions: { ...now.sessions, [id]: made } }
+    const folder = folderIdentity(project.root)
+    return defined({
+      ...now,
+      path: project.root,
+      folder,
+      lastUsed: startedAt,
+      ...current,
+      sessions: { ...now.sessions, [id]: made },
+    })
   })
   return kept.sessions[id] ? { id, ...made } : find(kept, wanted.name, line)!
 }

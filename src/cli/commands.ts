@@ -48,9 +48,9 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'sessions',
-    words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|export <id>]',
+    words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|export <id>|move <old folder>]',
     summary:
-      'List, read, search, resume, rename and export past conversations. Those of the coordinator are marked; a search finds the words of its workers too.',
+      'List, read, search, resume, rename and export past conversations; move one to the folder where its project is now. Those of the coordinator are marked; a search finds the words of its workers too.',
     flags: {
       all: { help: 'include every project' },
       format: { value: 'format', choices: ['markdown', 'json', 'jsonl'], help: 'with export: the file format' },

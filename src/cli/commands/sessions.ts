@@ -7,6 +7,7 @@ import type { Place } from '../../app/place.ts'
 import type { Project, ProjectDoc } from '../../app/project.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
+import { resolve } from 'node:path'
 import { summaryWords } from '../../core/talk/compaction.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -15,6 +16,7 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
 import { print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
+import { moveProject, refuseMove, takeMovedProject } from '../../app/moved-project.ts'
 import { openProject, slugOf } from '../../app/project.ts'
 import { endKilledTurns } from '../../app/killed-turns.ts'
 import { localTime } from '../../base/local-time.ts'
@@ -33,6 +35,8 @@ import { failureSentence } from '../../core/talk/outcome.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
+  if (words[0] === 'move') return move(io, place, words[1])
+  await takeMovedProject(io, place)
   const store = fileStore(place.home, voiceOf(io))
   const index = openIndex(place.home, voiceOf(io))
   const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
@@ -90,11 +94,21 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         return 0
       }
       default:
-        throw new UsageError(`sessions: found "${verb}", allowed: list, show, search, resume, rename, export.`)
+        throw new UsageError(`sessions: found "${verb}", allowed: list, show, search, resume, rename, export, move.`)
     }
   } finally {
     await index.close()
   }
+}
+
+/** Brings the conversation of another folder to this one. */
+async function move(io: Io, place: Place, from: string | undefined): Promise<number> {
+  if (from === undefined)
+    throw new UsageError('sessions move: the old folder is missing. Use: termaite sessions move <old folder>')
+  const old = resolve(io.cwd, from)
+  refuseMove(old, place)
+  await moveProject(io, old, place)
+  return 0
 }
 
 /** Continues an imported session as a session of ours. */

@@ -3,6 +3,7 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { ChatDesk, DeskEvent } from './chat-desk.ts'
 import type { ChatState } from './chat-state.ts'
 import { isEntry } from '../../core/talk/entry.ts'
+import { heldSize } from './transcript/block.ts'
 import {
   cleared,
   emptyState,
@@ -15,6 +16,8 @@ import {
 
 /** Blocks that are held; beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
 const [mostBlocks, keptBlocks] = [10_000, 9000]
+/** The same for the characters of finished blocks: a long conversation with long answers has few blocks and much text. */
+const [mostCharacters, keptCharacters] = [1_000_000, 700_000]
 /** Blocks that are held in the normal buffer, where all of them are painted again at each change. */
 const keptInBuffer = 400
 const earlierEntries = 300
@@ -43,6 +46,7 @@ export class BoundedState {
   #isUncounted = false
   #isCounting = false
   #counted = new Set<string>()
+  #measured: { done: ChatState['done']; size: number } | undefined
 
   constructor(parts: StateParts) {
     this.#parts = parts
@@ -117,9 +121,17 @@ export class BoundedState {
   /** Cuts a long transcript, but not while the person reads further up. */
   #bounded(state: ChatState): ChatState {
     const scroll = this.#parts.scroll()
-    if (!scroll) return withoutOldest(state, keptInBuffer)
-    const over = state.done.length > mostBlocks && scroll.isFollowingEnd
-    return over ? withoutOldest(state, keptBlocks) : state
+    if (!scroll) return withoutOldest(state, keptInBuffer, keptCharacters)
+    if (!scroll.isFollowingEnd) return state
+    if (state.done.length > mostBlocks) return withoutOldest(state, keptBlocks, keptCharacters)
+    return this.#sizeOf(state.done) > mostCharacters ? withoutOldest(state, mostBlocks, keptCharacters) : state
+  }
+
+  /** The characters of the finished blocks, counted once for each list of them. */
+  #sizeOf(done: ChatState['done']): number {
+    if (this.#measured?.done !== done)
+      this.#measured = { done, size: done.reduce((sum, block) => sum + heldSize(block), 0) }
+    return this.#measured.size
   }
 
   /** The event with its time in steady time, so that a clock that is set makes nothing last a year. */

@@ -6,6 +6,7 @@ import type { Block, NewBlock } from './transcript/block.ts'
 import type { OrphanResults } from './transcript/entry-blocks.ts'
 import { defined } from '../../base/defined.ts'
 import { advanceTurn } from './running-turn.ts'
+import { heldSize } from './transcript/block.ts'
 import { foldEvent } from './transcript/fold.ts'
 import { blocksOfEntries } from './transcript/entry-blocks.ts'
 
@@ -128,9 +129,12 @@ export function withChanges(state: ChatState, turn: string, changed: ChangedFile
   }
 }
 
-/** The state without its oldest blocks where it has more than `most`; they can be loaded again. */
-export function withoutOldest(state: ChatState, most: number): ChatState {
-  const over = state.done.length + state.live.length - most
+/** The state without its oldest blocks where it has more than `most`, or where they hold more than `size` characters; they can be loaded again. */
+export function withoutOldest(state: ChatState, most: number, size = Infinity): ChatState {
+  const { done, live } = state
+  let room = size
+  const tooLarge = done.findLastIndex((block) => (room -= heldSize(block)) < 0)
+  const over = Math.max(done.length + live.length - most, tooLarge + 1)
   if (over <= 0) return state
   // The rest is loaded by the id of a kept entry, so the first block left must have one.
   const cut = state.done.findIndex((block, at) => at >= over && block.type === 'prompt' && block.entry !== undefined)

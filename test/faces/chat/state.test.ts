@@ -6,6 +6,7 @@ import type { ChatState } from '../../../src/faces/chat/chat-state.ts'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
 import { defined } from '../../../src/base/defined.ts'
 import { rowsIn } from '../../../src/faces/chat/transcript/agent-rows.ts'
+import { heldSize } from '../../../src/faces/chat/transcript/block.ts'
 import { emptyState, cleared, nextState, withoutOldest, withEarlier } from '../../../src/faces/chat/chat-state.ts'
 
 const happen = (turn: string, event: Event): DeskEvent => ({ type: 'event', turn, event })
@@ -492,6 +493,17 @@ test('the oldest blocks are dropped up to a prompt, and can be loaded again from
   const whole = after({ type: 'opened', entries, more: false })
   const short = withoutOldest(whole, 7)
   assert.deepEqual([short.more, short.oldest, short.done[0]!.entry], [true, entries[12]!.id, entries[12]!.id])
+  assert.deepEqual(seen(withEarlier(short, entries.slice(0, 12), false)), seen(whole))
+})
+
+test('blocks that hold too many characters are dropped up to a prompt, however few they are', () => {
+  const entries = [...keptTurn('one', 100), ...keptTurn('two', 200), ...keptTurn('three', 300)]
+  const whole = after({ type: 'opened', entries, more: false })
+  const size = (blocks: readonly Block[]) => blocks.reduce((sum, block) => sum + heldSize(block), 0)
+  const last = whole.done.slice(whole.done.findLastIndex(({ type }) => type === 'prompt'))
+  const short = withoutOldest(whole, 1000, size(last))
+  assert.deepEqual([short.more, short.oldest, short.done], [true, entries[12]!.id, last])
+  assert.equal(withoutOldest(whole, 1000, size(whole.done)), whole)
   assert.deepEqual(seen(withEarlier(short, entries.slice(0, 12), false)), seen(whole))
 })
 

@@ -122,6 +122,21 @@ export function isAgentSpeech(block: Block): boolean {
   )
 }
 
+/** About how many characters a block holds. Its lines on the screen take several times as much memory. */
+export function heldSize(block: Block): number {
+  switch (block.type) {
+    case 'call':
+      return block.output.length
+    case 'board':
+      return block.rows.reduce((sum, { blocks }) => blocks.reduce((all, one) => all + heldSize(one), sum), 0)
+    case 'attempt':
+    case 'error':
+      return block.said.length
+    default:
+      return 'text' in block ? block.text.length : 0
+  }
+}
+
 /** Whether more words of the block may come. */
 export function isGrowing(block: Block): boolean {
   return (block.type === 'reply' || block.type === 'thought') && block.live
