@@ -1,11 +1,15 @@
 import type { HubRoute } from '../../src/faces/hub/hub-router.ts'
 import type { ServerPath } from '../../src/faces/hub/server-paths.ts'
-import type { JsonSchema } from '../../src/core/work/shape.ts'
+import type { JsonSchema, Shape } from '../../src/core/work/shape.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { hubProtocol } from '../../src/core/work/hub-protocol.ts'
 import { hubRoutes } from '../../src/faces/hub/hub-routes.ts'
 import { serverPaths } from '../../src/faces/hub/server-paths.ts'
 import { operations } from '../../src/hub/hub-roles.ts'
+import { ofDashboard, plainText, routeAnswers } from './hub-answers.ts'
+import { namedShapes } from './hub-shapes.ts'
 import { code, nobody, page, plain, table } from './page.ts'
 
 /** All routes of the hub; they are only looked at. */
@@ -54,6 +58,7 @@ export function openApi(): string {
       ),
       schemas: {
         Refusal: { type: 'object', properties: { error: { type: 'string' } }, required: ['error'] },
+        ...Object.fromEntries(Object.entries(namedShapes).map(([name, shape]) => [name, opened(shape.json('brief'))])),
       },
     },
   }
@@ -89,11 +94,29 @@ function routeOperation(route: HubRoute): object {
         ? { requestBody: bodyOf(body) }
         : {}),
     responses: {
-      200: { description: 'Done.' },
+      200: { description: 'Done.', ...contentOf(answerOf(route)) },
       ...refused('Wrong', 'Unknown', 'Forbidden', ...ofRoute(route)),
       ...refused('Busy', 'Away'),
     },
   }
+}
+
+const answerOf = ({ method, path }: HubRoute): Shape<unknown> => {
+  const answer = routeAnswers[`${method} ${path}`]
+  if (!answer) throw new Error(`The answer of ${method} ${path} is not described in hub-answers.ts.`)
+  return answer
+}
+
+function contentOf(answer: Shape<unknown>): object {
+  if (answer === plainText) return { content: { 'text/plain': {} } }
+  return { content: { 'application/json': { schema: opened(answer.json('brief')) } } }
+}
+
+/** A schema of answers: a newer hub may send more fields than a client knows. */
+function opened(schema: JsonSchema): JsonSchema {
+  return JSON.parse(
+    JSON.stringify(schema, (name, value: unknown) => (name === 'additionalProperties' ? undefined : value)),
+  )
 }
 
 function ofRoute({ method, path }: HubRoute): ('Missing' | 'Conflict' | 'Long')[] {
@@ -157,21 +180,31 @@ export function apiReference(): string {
     'HTTP API of the hub',
     '`hub-openapi.json` in this folder describes it as OpenAPI 3.1. A request needs a key: `authorization: Bearer <key>`, made by `termaite hub keys add <name> --role <role>`. A list that is longer than one answer names the next page in the header `x-next`.',
     '```sh\ncurl -H "authorization: Bearer $TERMAITE_HUB_KEY" http://localhost:3456/api/tasks?state=IN_REVIEW\n```',
+    '## An agent of your own',
+    'An agent registers, waits, acknowledges the task that it gets, and responds. These two fields keep a late or repeated request from doing harm:',
+    '- `ticket`: `POST /api/agents/:id/wait` answers with the task and a `ticket`, which names this one time that the task was given out. Send it in the place of `:id` to `ack`, `progress`, `block`, `release` and `respond`. When an agent was silent for too long, or asks for work again without an answer, its task is given out again with another ticket, and every word with the old one is refused with 409. The plain id of a task is accepted there only as long as the task was given out once: after a restart under the same name it could not tell the late answer of the first run from the real one.\n- `asked`: `{"run": "…", "number": 1}` in the body of `wait`. `run` is a text that is new for each process, and `number` grows with each request for work. A request that its agent has given up, and that a proxy delivers after a newer one, is then known by its lower number: it gets nothing, and takes no task away. A wait that is sent again because its answer was lost gets a higher number, and the task that was in the lost answer comes back with a new ticket.',
+    'This program is such an agent (`docs/examples/hub-agent.mjs`; a test runs it):',
+    `\`\`\`js\n${readFileSync(join(import.meta.dirname, '../../docs/examples/hub-agent.mjs'), 'utf8').trimEnd()}\n\`\`\``,
     ...[...new Set(routes.map(({ path }) => tagOf(path)))].flatMap((tag) => [
       `## ${tag}`,
       table(
-        ['request', 'what it does', 'fields of the body (? may be left out)', 'query', 'roles'],
+        ['request', 'what it does', 'fields of the body (? may be left out)', 'answer', 'query', 'roles'],
         routes
           .filter(({ path }) => tagOf(path) === tag)
-          .map(({ method, path, about, body, query = {}, operation, takesPieces }) => [
+          .map((route) => ({ ...route, answer: answerOf(route) }))
+          .map(({ method, path, about, body, answer, query = {}, operation, takesPieces }) => [
             code(`${method} ${path}`),
             plain(about),
             takesPieces ? 'the bytes' : fieldWords(body),
+            answerWords(answer),
             Object.keys(query).map(code).join(', '),
             operations[operation].roles.join(', '),
           ]),
       ),
     ]),
+    '## Answers',
+    'Times are milliseconds since 1970 by the clock of the ledger. A newer hub may send more fields.',
+    ...Object.entries(namedShapes).flatMap(([name, shape]) => [`### ${name}`, shapeTable(shape.json('brief'))]),
     '## Answered by the server itself',
     table(
       ['request', 'what it does', 'answer', 'query', 'key'],
@@ -191,4 +224,35 @@ function fieldWords(body: JsonSchema | undefined): string {
   return Object.keys(body?.properties ?? {})
     .map((name) => code(required.includes(name) ? name : `${name}?`))
     .join(', ')
+}
+
+/** An answer in the table of routes. */
+function answerWords(answer: Shape<unknown>): string {
+  if (answer === plainText) return 'plain text'
+  if (answer === ofDashboard) return 'for the dashboard'
+  return typeWords(answer.json('brief'))
+}
+
+/** The type of a value in a few words, such as `Task[]`. */
+function typeWords(schema: JsonSchema): string {
+  const { $ref, type, items, enum: choices, anyOf, properties } = schema
+  if (typeof $ref === 'string') return `[${$ref.split('/').at(-1)}](#${$ref.split('/').at(-1)!.toLowerCase()})`
+  if (Array.isArray(anyOf)) return anyOf.map((each: JsonSchema) => typeWords(each)).join(' or ')
+  if (Array.isArray(choices)) return choices.map((each) => code(String(each))).join(', ')
+  if (type === 'array') return `list of ${typeWords(items as JsonSchema)}`
+  if (type !== 'object') return typeof type === 'string' ? type : 'any value'
+  return properties && Object.keys(properties).length > 0 ? `object: ${fieldWords(schema)}` : 'an empty object'
+}
+
+function shapeTable(schema: JsonSchema): string {
+  const required = (schema.required ?? []) as string[]
+  const rows = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
+  return table(
+    ['field', 'type', 'meaning'],
+    rows.map(([name, field]) => [
+      code(required.includes(name) ? name : `${name}?`),
+      typeWords(field),
+      plain(String(field.description ?? '')),
+    ]),
+  )
 }

@@ -34,6 +34,8 @@ export class AuditTrail {
   #writing: Promise<void> = Promise.resolve()
   #planned = false
   #failed = ''
+  /** The time of the last act: those of one hub never go back. */
+  #latest = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -52,7 +54,7 @@ export class AuditTrail {
     const { id: key, name: by, role } = caller
     const address = this.#addresses.get(caller)
     const outcome = status < 400 ? 'done' : status === 401 || status === 403 ? 'refused' : 'failed'
-    const at = this.#parts.clock.now()
+    const at = (this.#latest = Math.max(this.#latest, this.#parts.clock.now()))
     this.#waiting.push(defined({ at, by, key, role, address, act, on: on?.slice(0, longestSubject), outcome, status }))
     if (role !== 'agent') return this.flush()
     if (this.#planned) return

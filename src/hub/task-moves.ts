@@ -132,7 +132,9 @@ export function mergeForgotten<T extends Task>(task: T): T {
 }
 
 /** Says that the work of a task was merged which had been approved before. */
-export function mergedLater(task: DoneTask, { at, by, merged }: Move & { merged: TaskMerge }): DoneTask {
+export function mergedLater(task: DoneTask, move: Move & { merged: TaskMerge }): DoneTask {
+  const { by, merged } = move
+  const at = notBefore(task, move.at)
   const reviewed = withReview(mergeForgotten(task), { at, by, verdict: 'approved', merged })
   return { ...reviewed, history: [...task.history, { at, state: task.state, by, merged }] }
 }
@@ -208,13 +210,20 @@ export function noted<T extends Task>(task: T, note: NewNote): T {
   return { ...task, ...noting(task, note) }
 }
 
+/**
+ * The time of a move, which is never before the one of the last step: a round that waited for another one began before the other
+ * was over, and somebody may have set the clock back.
+ */
+const notBefore = ({ history }: Task, at: number) => Math.max(at, history.at(-1)?.at ?? at)
+
 /** The fields that a task has in every state, after a move to this one. */
 function moved<S extends TaskState>(
   task: Task,
   state: S,
-  { at, by, note, work, merged }: Move & { work?: TryWork; merged?: TaskMerge },
+  { at: wished, by, note, work, merged }: Move & { work?: TryWork; merged?: TaskMerge },
   why?: string,
 ) {
+  const at = notBefore(task, wished)
   const { why: _1, agent: _2, heard: _3, question: _4, options: _5, result: _6, ...base } = task
   const history = [...task.history, defined({ at, state, by, why, merged })]
   const tries = triesAfter(task.tries ?? [], state, { at, by, work })
@@ -250,5 +259,6 @@ function triesAfter(
 function noting(task: Pick<Task, 'notes' | 'noted'>, note: NewNote): { notes: TaskNote[]; noted: number } {
   const count = task.noted ?? task.notes.length
   const { number = count + 1 } = note
-  return { notes: withNote(task.notes, { ...note, number }), noted: Math.max(count, number) }
+  const at = note.number === undefined ? Math.max(note.at, task.notes.at(-1)?.at ?? note.at) : note.at
+  return { notes: withNote(task.notes, { ...note, at, number }), noted: Math.max(count, number) }
 }

@@ -7,9 +7,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 
-/** The hub in a process of its own, at an address of its own; `more` are further options. */
-export async function startedHub(t: TestContext, machine: Machine, port = '0', more: readonly string[] = []) {
-  const child = machine.start(['serve', '--port', port, ...more])
+/** The hub in a process of its own, at an address of its own; `more` are further options, `env` further variables. */
+export async function startedHub(
+  t: TestContext,
+  machine: Machine,
+  port = '0',
+  more: readonly string[] = [],
+  env: Record<string, string> = {},
+) {
+  const child = machine.start(['serve', '--port', port, ...more], { env })
   t.after(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit').then(() => ({ value: undefined }))
   const { value: url } = await Promise.race([createInterface(child.stdout!)[Symbol.asyncIterator]().next(), ended])

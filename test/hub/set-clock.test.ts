@@ -79,6 +79,32 @@ for (const hours of [2, -2])
       assert.equal((await hub.task(working)).state, 'QUEUED')
     })
 
+    test('leaves the steps and notes of a task in their order', async (t) => {
+      const { clock, hub, register, wait, add } = hubAt(t)
+      await register('a')
+      const { id } = await add('x')
+      await wait('a')
+      await hub.work.ack(id, 'a')
+      await hub.work.progress(id, 'a', 'half')
+      clock.set(clock.now() + hours * hour)
+      await hub.work.progress(id, 'a', 'more')
+      const {
+        history,
+        notes,
+        tries = [],
+        moved,
+      } = await hub.work.respond(id, 'a', {
+        status: 'COMPLETED',
+        message: 'done',
+      })
+      for (const times of [history.map(({ at }) => at), notes.map(({ at }) => at), [tries[0]!.began, tries[0]!.ended!]])
+        assert.deepEqual(
+          times,
+          times.toSorted((one, other) => one - other),
+        )
+      assert.equal(moved, history.at(-1)!.at)
+    })
+
     test('ends no lent key early, and keeps none longer', async () => {
       const clock = new HandClock()
       const own = { secret: () => 'own', made: () => 0, renew: () => {}, file: 'own-key' }

@@ -1,4 +1,5 @@
 import type { HubChange } from '../../core/work/hub-ledger.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Io } from '../../core/io.ts'
 import type { MachinesAtWork } from '../../core/work/machine-work.ts'
 import type { HubBook } from '../../core/work/hub-book.ts'
@@ -51,6 +52,8 @@ type OpenHub = {
   changes: ChangeFeed
   vitals: HubVitals
   trail: AuditTrail
+  /** The clock of the ledger. */
+  clock: Clock
   /** The address book that this hub shares with the other hubs of its ledger. */
   book?: HubBook
   /** Says which machines can be asked to merge, once the hub knows them. */
@@ -107,9 +110,11 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
   ])
   const [{ machineMerger }, { fleetMerger }, { WorkBundles }, { tryOf }] = merging
   const ledger = await openLedger(io, home, place, wish.keepChanges)
-  const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock, invites: ledger.invites })
-  const invites = new Invites({ book: ledger.invites, keys, clock: io.clock })
-  const signIns = new SignIns({ book: ledger.signIns, clock: io.clock })
+  // Keys, invitations, sign-ins and acts have the times of the ledger, like tasks: the clocks of hubs that share it differ.
+  const { clock } = ledger
+  const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock, invites: ledger.invites })
+  const invites = new Invites({ book: ledger.invites, keys, clock })
+  const signIns = new SignIns({ book: ledger.signIns, clock })
   const changes = new ChangeFeed(ledger)
   // Another hub may have made a change.
   const quiet = ledger.listen(() => changes.notify())
@@ -129,16 +134,14 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
   const woke = (ms: number) => vitals.woke(ms)
   const failed = (error: unknown) => vitals.seeError(error)
   const { keepFinishedMs } = wish
-  const hub: Hub = new Hub(
-    defined({ ledger, clock: io.clock, published, caps, mask, merger, woke, failed, keepFinishedMs }),
-  )
+  const hub: Hub = new Hub(defined({ ledger, clock, published, caps, mask, merger, woke, failed, keepFinishedMs }))
   await hub.settle().catch(async (error: unknown) => {
     await ledger.close()
     throw error
   })
   const bounds = { ...auditBounds, days: wish.auditDays ?? auditBounds.days }
   const book = ledger.audit?.(bounds) ?? fileHubAudit(auditIn(home), voiceOf(io), bounds)
-  const trail = new AuditTrail({ book, clock: io.clock, tell })
+  const trail = new AuditTrail({ book, clock, tell })
   const stop = new AbortController()
   const running = hub.run(stop.signal)
   return {
@@ -149,6 +152,7 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
     changes,
     vitals,
     trail,
+    clock,
     book: ledger.book,
     useMachines: (all) => (machines = all),
     async close() {
@@ -164,7 +168,7 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
 /** Makes the HTTP routes, the change feed and the MCP endpoint of a hub. */
 async function hubParts(
   io: Io,
-  { hub, keys, signIns, invites, changes, vitals, trail, book, useMachines }: OpenHub,
+  { hub, keys, signIns, invites, changes, vitals, trail, clock, book, useMachines }: OpenHub,
   at: ServedAt,
 ): Promise<Omit<HubServerOptions, 'clock' | keyof ServedAddress> & { run(): Promise<void> }> {
   const [
@@ -219,7 +223,7 @@ async function hubParts(
     routes: hubRoutes(
       hub,
       { keys, signIns, invites, page: () => at.address, version, audit: trail.book },
-      io.clock,
+      clock,
       machines,
     ),
     changes,
@@ -305,7 +309,7 @@ async function serve(io: Io, home: string, open: OpenHub, at: ServedAt): Promise
   const { run, ...parts } = await hubParts(io, open, at)
   const listening = await serveHub({
     ...at,
-    clock: io.clock,
+    clock: open.clock,
     ...parts,
     tell: (words) => say(io, `termaite: ${words}`),
   }).catch((error) => {

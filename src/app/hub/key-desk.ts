@@ -75,10 +75,15 @@ async function withLedger<T>(
 ): Promise<T> {
   const ledger = await openPlace(io, place)
   try {
-    const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock, invites: ledger.invites })
-    const invites = new Invites({ book: ledger.invites, keys, clock: io.clock })
+    const keys = new HubKeys({
+      book: ledger.keys,
+      own: ownHubKey(io, home),
+      clock: ledger.clock,
+      invites: ledger.invites,
+    })
+    const invites = new Invites({ book: ledger.invites, keys, clock: ledger.clock })
     const book = ledger.audit?.() ?? fileHubAudit(auditIn(home), voiceOf(io))
-    const trail = new AuditTrail({ book, clock: io.clock, tell: (words) => say(io, `termaite: ${words}`) })
+    const trail = new AuditTrail({ book, clock: ledger.clock, tell: (words) => say(io, `termaite: ${words}`) })
     const noted = async <R>(act: string, on: string | undefined, done: Promise<R>): Promise<R> => {
       const made = await done
       await trail.note(defined({ caller: person, act, on: subjectOf(made) ?? on, status: 200 }))

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts'
 import type { Blobs } from '../talk/store.ts'
 import type { AuditBounds, HubAuditBook } from './hub-audit.ts'
 import type { HubBook } from './hub-book.ts'
@@ -244,6 +245,8 @@ export interface HubLedger {
   readonly signIns: SignInBook
   /** Long texts of tasks, such as diffs. */
   readonly blobs: Blobs
+  /** The clock of the ledger: all hubs that share it have the same time of day. */
+  readonly clock: Clock
   /** Whether several hubs may have the ledger open at once. */
   readonly isShared: boolean
   /** The address book and the audit of all hubs that share the ledger; a hub that is alone has its own. */

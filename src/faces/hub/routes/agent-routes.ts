@@ -3,7 +3,7 @@ import type { Hub } from '../../../hub/hub.ts'
 import type { HubRoute } from '../hub-router.ts'
 import type { Patience } from './route-forms.ts'
 import { defined } from '../../../base/defined.ts'
-import { boolean, integer, list, number, object, oneOf, optional, parser } from '../../../core/work/shape.ts'
+import { about, boolean, integer, list, number, object, oneOf, optional, parser } from '../../../core/work/shape.ts'
 import { questionSubjects } from '../../../core/talk/question.ts'
 import { agentOf } from '../../../hub/hub-roles.ts'
 import { taskIdOf, ticketOf } from '../../../hub/task-rules.ts'
@@ -40,7 +40,18 @@ export function agentRoutes(hub: Hub, keys: Pick<HubKeys, 'agentFor'>, { get, un
       '/api/agents/:id/wait',
       'Waits for a task, a message or the end; at most 290 seconds.',
       'take',
-      parser({ timeout: optional(number(0)), asked: optional(object({ run: text, number: integer(0) })) }),
+      parser({
+        timeout: optional(about('Seconds to wait at most.', number(0))),
+        asked: optional(
+          about(
+            'Which request for work of which run this is: a request that arrives after one with a higher number gets nothing.',
+            object({
+              run: about('New for each process of the agent.', text),
+              number: about('Grows with each request for work.', integer(0)),
+            }),
+          ),
+        ),
+      }),
       async ({ timeout, asked }, { id, signal, caller }) => {
         const given = await hub.wait(agentOf(caller, id), until(timeout), signal, asked)
         return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given

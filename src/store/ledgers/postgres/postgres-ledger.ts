@@ -22,6 +22,7 @@ import { LedgerAway } from '../../../core/work/ledger-away.ts'
 import { PostgresAuditBook } from './audit-book.ts'
 import { PostgresBlobs } from './blobs.ts'
 import { PostgresHubBook } from './hub-book.ts'
+import { DatabaseClock } from './database-clock.ts'
 import { Connections } from './connections.ts'
 import { isAway, isConflict, isDouble, ledgerFailure, mayRepeat, sqlState } from './failures.ts'
 import { PostgresInviteBook } from './invite-book.ts'
@@ -73,6 +74,7 @@ class PostgresLedger implements HubLedger {
   readonly blobs: PostgresBlobs
   readonly book: HubBook
   readonly address: PostgresAddress
+  readonly clock: DatabaseClock
   #clock: Clock
   #connections: Connections
   #listener: Listener
@@ -90,6 +92,7 @@ class PostgresLedger implements HubLedger {
     this.#mostChanges = mostChanges
     this.address = address
     this.#clock = clock
+    this.clock = new DatabaseClock(clock)
     this.#connections = new Connections(address, clock, most)
     this.#listener = new Listener(address, clock, this.#hub)
     this.#sql = ledgerStatements(schema)
@@ -101,13 +104,14 @@ class PostgresLedger implements HubLedger {
     this.book = new PostgresHubBook(this.#connections)
   }
 
-  /** Begins to follow the changes of other hubs. */
-  open(): Promise<void> {
-    return this.#listener.open()
+  /** Begins to follow the changes of other hubs, and learns the time of the database. */
+  async open(): Promise<void> {
+    await this.#listener.open()
+    await this.look(async () => {})
   }
 
   audit(bounds?: AuditBounds): HubAuditBook {
-    return new PostgresAuditBook(this.#connections, this.#clock, bounds)
+    return new PostgresAuditBook(this.#connections, this.clock, bounds)
   }
 
   async round<T, E = undefined>(
@@ -131,6 +135,7 @@ class PostgresLedger implements HubLedger {
       const begun = session.run(this.#sql.snapshot)
       begun.catch(() => {})
       const head = (await session.rows<Head>(this.#sql.head))[0]!
+      this.clock.learn(head.now)
       const value = await work(new PostgresReads(session, { sql: this.#sql, schema, locks: false }).begin(head))
       await session.run('COMMIT')
       return value
@@ -221,7 +226,9 @@ class PostgresLedger implements HubLedger {
       })
       const read = early?.(round)
       read?.catch(() => {})
-      round.begin((await head)[0]!)
+      const begins = (await head)[0]!
+      this.clock.learn(begins.now)
+      round.begin(begins)
       const value = await work(round, (await read) as E)
       await round.over()
       return value

@@ -119,7 +119,7 @@ class SqliteLedger implements HubLedger {
   #db: DatabaseSync
   #path: string
   #free: () => number | undefined
-  #clock: Clock
+  readonly clock: Clock
   #tables: LedgerTables
   #serial = serialQueue()
   #listeners = new Set<(news: LedgerNews) => void>()
@@ -132,7 +132,7 @@ class SqliteLedger implements HubLedger {
   constructor(db: DatabaseSync, { path, clock, blobs, mostChanges, free = () => undefined }: Parts) {
     this.#db = db
     this.#path = path
-    this.#clock = clock
+    this.clock = clock
     const agents = new AgentTable(db)
     const tasks = new TaskTable(db)
     const side = new SideTables(db, mostChanges)
@@ -271,7 +271,7 @@ class SqliteLedger implements HubLedger {
 
   /** No round is under way meanwhile: the copy would hold what the round may still take back. */
   copy(): Promise<string> {
-    return this.#serial(() => copyDatabase(this.#db, this.#path, this.#clock.now()))
+    return this.#serial(() => copyDatabase(this.#db, this.#path, this.clock.now()))
   }
 
   sweep(): Promise<void> {
@@ -311,8 +311,8 @@ class SqliteLedger implements HubLedger {
   }
 
   #moment(): LedgerMoment {
-    const steady = Math.round(this.#began + this.#clock.elapsed())
-    return { seq: this.#seq, epoch: this.#epoch, now: this.#clock.now(), steady }
+    const steady = Math.round(this.#began + this.clock.elapsed())
+    return { seq: this.#seq, epoch: this.#epoch, now: this.clock.now(), steady }
   }
 
   /** Reads or writes; the first write of a round begins its transaction. */
