@@ -34,7 +34,8 @@ import { modelServer, tokens } from './model-server.ts'
 import { answerTo, fileOf, linesOf, wanted } from './night/own-worker.ts'
 import { checkScript, drawn, plan, titleOf } from './night/plan.ts'
 import { clis, shells } from './night/vendors.ts'
-import { installed, rigAll } from './rig.ts'
+import { rigAll } from './rig.ts'
+import { skipped } from './turns.ts'
 
 const minutes = Number(process.env.NIGHT_MINUTES ?? 30)
 const seeds = (process.env.NIGHT_SEEDS ?? '1,2,3').split(',').map(Number)
@@ -248,7 +249,7 @@ for (const seed of seeds)
         const ballast = fill(disk)
         await pause(15_000)
         for (const file of ballast) rmSync(file, { force: true })
-        tell('the disk has room again')
+        tell('room is back on the disk')
       }
       const quota = async () => {
         tell('the next request of claude is refused for its quota')
@@ -389,8 +390,7 @@ for (const seed of seeds)
 const isFinished = (state: Task['state']) => ['APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED'].includes(state)
 
 function missing(): string | false {
-  const absent = Object.keys(clis).find((cli) => !installed(cli))
-  if (absent) return `${absent} is not installed: npm ci in test/real/clis brings it`
+  for (const cli of Object.keys(clis)) if (skipped(cli)) return skipped(cli)
   if (process.platform !== 'linux') return 'only Linux tells whose process is whose'
   return process.getuid!() === 0 ? false : 'nothing can be mounted here'
 }
