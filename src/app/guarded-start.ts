@@ -49,7 +49,7 @@ export async function guardedStart(
   }
   const advice =
     loose.length === 0
-      ? 'Read it, then run termaite trust'
+      ? 'Read it, then run termaite trust (/trust in the chat)'
       : `${loose.map(onOneLine).join(', ')} ${loose.length === 1 ? 'leads' : 'lead'} out of the project, where termaite does not see what changes: put a copy there instead of the link`
   const by = uses()
   if (by) {
