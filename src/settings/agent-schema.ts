@@ -75,6 +75,10 @@ const agentFields = {
     'A regular expression that matches one of the last five lines of the screen when the agent waits for a prompt.',
     text,
   ),
+  busy_pattern: setting(
+    'A regular expression that matches the screen while the agent works, also where its prompt is shown.',
+    text,
+  ),
   ready_pattern: setting('A regular expression that matches the screen when the agent has started.', text),
   spawn_mode: setting('Where the terminal of this agent opens.', spawnMode),
   response_fence: setting('Whether this agent is asked to put marks around its final answer (false).', flag),

@@ -25,6 +25,7 @@ type AnyAgent = Pick<
   | 'keys'
   | 'description'
   | 'idle_pattern'
+  | 'busy_pattern'
   | 'ready_pattern'
   | 'spawn_mode'
   | 'response_fence'

@@ -79,6 +79,12 @@ const scenes: Record<string, Scene> = {
     answers: begun,
     by: 'pattern',
   },
+  'a busy pattern of one’s own outweighs the prompt that stands on the screen all the time': {
+    modes: [`silent:${longMs}`],
+    over: { ...own(prompt), spec: { busyPattern: /\(esc to interrupt\)/ } },
+    answers: begun,
+    by: 'pattern',
+  },
   'without a pattern, quiet counts from the end of the last child process': {
     modes: ['scroll', `tool:${longMs}`],
     over: own(),

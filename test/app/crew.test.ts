@@ -206,13 +206,14 @@ test('an agent without a screen is not listed, and says what to do; a setting fo
   const agents = [
     { name: 'piped', kind: 'pipe', command: 'my-agent --print' },
     { name: 'patterned', kind: 'pipe', command: 'my-agent', idle_pattern: '> ' },
+    { name: 'busy', kind: 'pipe', command: 'my-agent', busy_pattern: 'working' },
     { name: 'shown', kind: 'screen', command: 'my-agent' },
   ]
   const settings = { agents, leash: 'ask', timeoutSeconds: 1, silenceSeconds: 1 } as unknown as Settings
   const at = { env: { PATH: '' }, cwd: '/' }
   assert.deepEqual(
     spawnable(settings, at).map(({ name }) => name),
-    ['patterned', 'shown'],
+    ['patterned', 'busy', 'shown'],
   )
   golden(t, lacking(settings, 'piped'))
 })

@@ -29,6 +29,7 @@ export type ScreenSpec = {
   /** How hard the CLI's model should think. */
   effort?: Effort
   idlePattern?: RegExp
+  busyPattern?: RegExp
   readyPattern?: RegExp
   /** Whether the agent is told to put its answer between marks. */
   fence?: boolean
@@ -76,8 +77,13 @@ export function screenStartFailure(spec: ScreenSpec, leash: Leash): Failure | un
   return { kind: 'missing', message }
 }
 
-function readerOf({ idlePattern, readyPattern }: ScreenSpec, known: Reader): Reader {
-  return { ...known, idle: idlePattern ?? known.idle, ready: readyPattern ?? known.ready }
+function readerOf({ idlePattern, busyPattern, readyPattern }: ScreenSpec, known: Reader): Reader {
+  return {
+    ...known,
+    idle: idlePattern ?? known.idle,
+    busy: busyPattern ?? known.busy,
+    ready: readyPattern ?? known.ready,
+  }
 }
 
 function ownCommand({ command, args }: ScreenSpec): string | undefined {

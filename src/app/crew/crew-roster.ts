@@ -35,9 +35,9 @@ export function spawnable(settings: Settings, at: Pick<Io, 'env' | 'cwd'>): Agen
 /** Whether an agent runs in a terminal. A command for a pipe does not: it would read its prompt to an end that never comes. */
 function hasScreen(agent: AgentSettings): boolean {
   if (agent.kind === 'native' || profileOf(agent)?.screen !== undefined) return true
-  const { kind, command, idle_pattern, ready_pattern, response_fence, spawn_mode } = agent
+  const { kind, command, idle_pattern, busy_pattern, ready_pattern, response_fence, spawn_mode } = agent
   // A setting that only a terminal has says that the command is for one.
-  const forTerminals = [idle_pattern, ready_pattern, response_fence, spawn_mode].some(
+  const forTerminals = [idle_pattern, busy_pattern, ready_pattern, response_fence, spawn_mode].some(
     (setting) => setting !== undefined,
   )
   return command !== undefined && (kind === 'screen' || forTerminals)
@@ -140,6 +140,7 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
     model: agent.kind === 'native' ? undefined : agent.model,
     effort: agent.effort,
     idlePattern: agent.idle_pattern === undefined ? undefined : patternOf(agent.idle_pattern),
+    busyPattern: agent.busy_pattern === undefined ? undefined : patternOf(agent.busy_pattern),
     readyPattern: agent.ready_pattern === undefined ? undefined : patternOf(agent.ready_pattern),
     fence: agent.response_fence ?? false,
   }
