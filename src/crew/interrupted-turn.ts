@@ -5,12 +5,13 @@ import type { Flight } from './slot.ts'
 
 /**
  * Looks at a turn that another process left unfinished: how it has ended, or else the mark of its prompt if that was
- * sent. A prompt is sent again only when it was certainly not sent before.
+ * sent. A prompt is sent again only when it was certainly not sent before. `outlives`: whether terminals go on when their process ends.
  */
 export async function interruptedTurn(
   { turn, mark, taken }: Flight,
   entries: readonly Entry[],
   terminal: Terminal | undefined,
+  outlives: boolean,
 ): Promise<{ over: Outcome } | { sent: string | undefined }> {
   const over = outcomeOf(turn, entries)
   if (over) return { over }
@@ -22,10 +23,13 @@ export async function interruptedTurn(
     }
   if (!prompt)
     return { over: crashed('termaite stopped before it had saved the prompt of this turn: send the prompt again') }
-  if (!terminal && taken) return { over: crashed('its terminal was closed before its answer could be read') }
+  if (!terminal && taken)
+    return { over: crashed(`its terminal was closed before its answer could be read${outlives ? '' : builtIn}`) }
   const { text } = prompt as EntryOf<'prompt'>
   return { sent: taken || (terminal && (await hasPrompt(terminal, mark, text))) ? mark : undefined }
 }
+
+const builtIn = '; a built-in terminal ends with the process that runs the crew, and a tmux window does not'
 
 const crashed = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
 

@@ -199,7 +199,8 @@ export class SlotRunner {
   /** Goes on with a turn that another process left. */
   async #takeUp(slot: LivingSlot, flight: Flight): Promise<void> {
     const { entries } = await this.#conversation.read()
-    const found = await interruptedTurn(flight, entries, await this.#find(slot))
+    const terminal = await this.#find(slot)
+    const found = await interruptedTurn(flight, entries, terminal, this.#parts.outlives())
     if ('over' in found) return this.#land(flight.turn, found.over)
     this.#taken = flight.taken === true
     const agent = announced(this.#open(slot), async () => {})

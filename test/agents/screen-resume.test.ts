@@ -1,6 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Agent } from '../../src/core/work/agent.ts'
+import type { ScreenFacts } from '../../src/core/work/profile.ts'
+import type { Screen } from '../../src/core/screen/terminal.ts'
+import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Tty } from '../../src/terminals/scripted-terminals.ts'
 import type { Over, Stage } from './screen-rig.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
@@ -104,6 +107,51 @@ test('a prompt that was pasted into a composer which is then no longer idle is e
   const { rows } = await heir.terminal!.screen()
   assert.equal(rows.filter((row) => row.startsWith('> hello')).length, 1)
   await heir.close()
+  await stage.close()
+})
+
+/** The words in the composer of the fake CLI. */
+const composer = ({ rows }: Screen) =>
+  rows
+    .findLast((row) => row.startsWith('> '))
+    ?.slice(2)
+    .trimEnd()
+
+const ways: Record<string, Partial<ScreenFacts>> = {
+  'of a program whose composer is not known': {},
+  'that no key clears': { composer },
+  'that its keys do not clear': { composer, clear: ['Escape'] },
+}
+
+for (const [which, facts] of Object.entries(ways))
+  test(`nothing is pasted behind an unsent prompt in a composer ${which}: the person is told`, async (t) => {
+    const clock = new HandClock()
+    const stage = stageOf('scripted', clock)
+    const { agent } = faked(stage, [], { facts })
+    await turning(clock, agent.start!(new AbortController().signal))
+    await agent.terminal!.paste('hello')
+    const history = [{ type: 'prompt', text: 'hello', turn: 'a', id: 'p', at: 0, by: 'user', session: 's' }] as Entry[]
+    const heir = second(stage, agent, { facts })
+    const next = eventsOf(heir, turnOf({ id: 'b', clock, cwd: stage.cwd, prompt: 'the next one', history }))
+    golden(t, failureIn(await turning(clock, next)))
+    const { rows } = await heir.terminal!.screen()
+    assert.deepEqual(
+      rows.filter((row) => row !== ''),
+      ['fake-cli 1.0', '> hello'],
+    )
+    await heir.close()
+    await stage.close()
+  })
+
+test('an answered prompt is not taken for an unsent one', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, [])
+  await turning(clock, eventsOf(agent, turnOf({ id: 'a', clock, cwd: stage.cwd })))
+  const history = [{ type: 'prompt', text: 'hello', turn: 'a', id: 'p', at: 0, by: 'user', session: 's' }] as Entry[]
+  const events = await turning(clock, eventsOf(agent, turnOf({ id: 'b', clock, cwd: stage.cwd, history })))
+  assert.equal(failureIn(events), undefined)
+  await agent.close()
   await stage.close()
 })
 

@@ -84,18 +84,38 @@ const pauseMs = 30
 /** How long after a person's last key nothing is typed. */
 const handsMs = 3_000
 
-/** Waits until the person stops typing, and empties the composer: an interrupted prompt may have come back to it. */
-export async function emptyComposer(sight: Sight, { watcher, facts, clock, signal }: DeliveryParts): Promise<Sight> {
-  const full = ({ screen }: Sight) => (facts.composer?.(screen) ?? '') !== ''
+/**
+ * Waits until the person stops typing, and empties the composer: an interrupted prompt may have come back to it, and one of a killed
+ * process may never have been entered. Nothing is pasted behind words that stay. `last` is the prompt before, by which a program without
+ * a known composer is seen to hold it still.
+ */
+export async function emptyComposer(
+  sight: Sight,
+  last: string | undefined,
+  { name, watcher, facts, clock, signal }: DeliveryParts,
+): Promise<{ before: Sight } | { failure: Failure }> {
+  const full = (now: Sight) =>
+    facts.composer ? (facts.composer(now.screen) ?? '') !== '' : last !== undefined && endsInput(now, last, facts)
   for (;;) {
     const left = handsMs - (await watcher.sinceKeyMs())
     if (left <= 0 || signal.aborted) break
     await clock.sleep(left, signal)
     sight = await watcher.look()
   }
-  if (!full(sight) || !facts.clear || signal.aborted) return sight
-  for (const key of facts.clear) await watcher.terminal.press(key)
-  return (await watcher.until((now) => !full(now), takenMs, signal)).sight
+  if (!full(sight) || signal.aborted) return { before: sight }
+  for (const key of facts.clear ?? []) await watcher.terminal.press(key)
+  const emptied = await watcher.until((now) => !full(now), facts.clear ? takenMs : 0, signal)
+  if (emptied.so || signal.aborted) return { before: emptied.sight }
+  const { attach } = watcher.terminal
+  const place = attach === undefined ? 'in its terminal' : `in its terminal (${attach})`
+  const message = `${name} was not sent the prompt: its input still holds other words, which the prompt would be added to. Empty its input ${place}, and send the prompt again`
+  return { failure: { kind: 'crash', message } }
+}
+
+/** Whether the input of a program without a known composer still holds a prompt: the cursor is right behind its last word. */
+function endsInput(sight: Sight, text: string, facts: ScreenFacts): boolean {
+  const { rows, cursor } = sight.screen
+  return isUnsent(sight, text, facts) && cursor.col >= (rows[cursor.row]?.trimEnd().length ?? 0)
 }
 
 /** Pastes a prompt, presses Enter once the paste is in sight, and checks that the prompt was taken. */

@@ -209,8 +209,10 @@ async function askInTerminal(
   const sending = { name: spec.name, watcher, facts, clock, signal, marks, nonce, pasted, kept }
   let failure: Failure | undefined
   if (turn.sent === undefined) {
-    const before = await emptyComposer(ready, sending)
+    const emptied = await emptyComposer(ready, lastPasted(turn, spec), sending)
     if (signal.aborted) return {}
+    if ('failure' in emptied) return { end: emptied.failure }
+    const { before } = emptied
     asked.before = screenBefore(before.screen, facts.reader)
     await reader?.open()
     failure = await deliverPrompt(asked, before, sending)
@@ -219,6 +221,14 @@ async function askInTerminal(
   const follower = new TurnFollower({ ...waiting, program, asked, nonce, marks, emit, journal })
   const end = await follower.end()
   return { entered: text, end, journal: follower.journal }
+}
+
+/** The end of the prompt that was pasted in the turn before this one. */
+function lastPasted(turn: Turn, spec: ScreenSpec): string | undefined {
+  const last = turn.history.findLast((entry) => entry.type === 'prompt')
+  if (!last) return undefined
+  const words = promptFor({ ...turn, prompt: last.text, attempts: [], steered: [] }, [], spec)
+  return promptEnd(words, nonceOf(last.turn), spec)
 }
 
 /** The rows since the prompt; undefined when neither the prompt nor the rows before it are in sight. */
