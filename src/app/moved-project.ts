@@ -16,8 +16,7 @@ type ProjectPlace = { home: string; root: string }
 export async function takeMovedProject(io: Io, { home, root }: ProjectPlace): Promise<void> {
   if (existsSync(join(home, 'projects', slugOf(root), 'project.json'))) return
   const identity = folderIdentity(root)
-  const { knownProjects } = await import('./projects.ts')
-  const gone = knownProjects(home).filter(({ path }) => !existsSync(path))
+  const gone = await goneProjects(home)
   const same = gone.find(({ folder }) => folder !== undefined && folder === identity)
   if (same) return moveProject(io, same.path, { home, root })
   const alike = gone.find(({ path }) => basename(path) === basename(root))
@@ -26,6 +25,16 @@ export async function takeMovedProject(io: Io, { home, root }: ProjectPlace): Pr
     io,
     `termaite: Is this the project that was in ${alike.path}? To bring its conversation here: termaite sessions move ${shellWord(alike.path)}`,
   )
+}
+
+/** The projects whose folder is gone. A home that cannot be read is reported by whatever needs it next. */
+async function goneProjects(home: string) {
+  const { knownProjects } = await import('./projects.ts')
+  try {
+    return knownProjects(home).filter(({ path }) => !existsSync(path))
+  } catch {
+    return []
+  }
 }
 
 /** Moves everything that is kept about a project from one folder's name to another's. The new folder is not trusted for that. */

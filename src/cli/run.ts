@@ -124,6 +124,15 @@ async function isOwnSettingsFault(error: unknown, { env }: Io, argv: readonly st
   return faults.some((fault) => fault.startsWith(home) && ownSettingsLine.test(fault.slice(home.length)))
 }
 
+/** The codes of a limit on open files: of the process, and of the whole system. */
+const tooManyOpen = new Set(['EMFILE', 'ENFILE'])
+
+/** The system's code of an error, or of what caused it. */
+function codeOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  return typeof code === 'string' && tooManyOpen.has(code) ? code : cause === undefined ? '' : codeOf(cause)
+}
+
 /** Says what an error is to the person, in words and as an exit code. */
 async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code: number }> {
   if (error instanceof UsageError) {
@@ -132,7 +141,15 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
     return { kind, message: error.message, code: error.code }
   }
   if (error instanceof ProgramMissing) return { kind: 'usage', message: error.message, code: 1 }
-  if (error instanceof StoreError) return { kind: 'store', message: error.message, code: 1 }
+  if (!tooManyOpen.has(codeOf(error)) && error instanceof StoreError)
+    return { kind: 'store', message: error.message, code: 1 }
+  if (tooManyOpen.has(codeOf(error)))
+    return {
+      kind: 'store',
+      message:
+        'this shell lets a program open too few files at once, and termaite needs more. Raise the limit with `ulimit -n 1024`, and run the same command again.',
+      code: 1,
+    }
   const refused = refusedPathWords(error)
   if (refused !== undefined && io.env.TERMAITE_DEBUG !== '1') return { kind: 'store', message: refused, code: 1 }
   const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])

@@ -83,11 +83,57 @@ test('sessions are found with their names, their beginnings and their messages',
   ]
   assert.deepEqual(await sessionIn(index, 's1'), { ...s1, messages })
   const db = new DatabaseSync(join(home, 'termaite.db'), { readOnly: true })
-  const [row] = db.prepare("SELECT * FROM session_history WHERE id = 's1'").all()
+  const [row] = db.prepare("SELECT * FROM session_history WHERE session = 's1'").all()
   db.close()
   assert.deepEqual(
     { ...row, chat_history: JSON.parse(String(row!.chat_history)) },
-    { id: 's1', name: 'greeting', timestamp: '2026-11-15T12:00:00.001Z', chat_history: messages },
+    {
+      id: 1,
+      session: 's1',
+      name: 'greeting',
+      timestamp: '2026-11-15T12:00:00.001Z',
+      chat_history: messages.map(({ text, ...rest }) => ({ ...rest, content: text })),
+    },
+  )
+})
+
+test('the view for other programs numbers the sessions, and has system and tool messages', async (t) => {
+  const { home, index, say } = world(t)
+  await say('app', 's1', 't1', 'user', { type: 'prompt', text: 'list it' })
+  await say('app', 's1', 't1', 'native', { type: 'guide', name: 'skill:files', text: 'Sort by name.' })
+  await say('app', 's1', 't1', 'native', { type: 'call', call: 'c1', tool: 'ls', input: { path: '.' } })
+  await say('app', 's1', 't1', 'native', { type: 'result', call: 'c1', ok: true, text: 'a.txt' })
+  await say('app', 's1', 't1', 'native', { type: 'reply', text: 'a.txt' })
+  await say('app', 's2', 't2', 'user', { type: 'prompt', text: 'and now?' })
+  await index.catchUp()
+  const db = new DatabaseSync(join(home, 'termaite.db'), { readOnly: true })
+  const rows = db.prepare('SELECT id, session, typeof(id) AS kind, chat_history FROM session_history ORDER BY id').all()
+  db.close()
+  const by = 'native'
+  const plain = (message: { at: number }) => ({ ...message, at: 0 })
+  const called = { id: 'c1', type: 'function', function: { name: 'ls', arguments: '{"path":"."}' } }
+  assert.deepEqual(
+    rows.map((row) => ({ ...row, chat_history: JSON.parse(String(row.chat_history)).map(plain) })),
+    [
+      {
+        id: 1,
+        session: 's1',
+        kind: 'integer',
+        chat_history: [
+          { role: 'user', content: 'list it', by: 'user', at: 0 },
+          { role: 'system', content: 'Sort by name.', by, at: 0 },
+          { role: 'assistant', content: '', by, at: 0, tool_calls: [called] },
+          { role: 'tool', content: 'a.txt', by, at: 0, tool_call_id: 'c1' },
+          { role: 'assistant', content: 'a.txt', by, at: 0 },
+        ],
+      },
+      {
+        id: 2,
+        session: 's2',
+        kind: 'integer',
+        chat_history: [{ role: 'user', content: 'and now?', by: 'user', at: 0 }],
+      },
+    ],
   )
 })
 
@@ -485,12 +531,12 @@ test(
     await turn('app', 's1', 't1', 'hello', 'hi there')
     await turn('app', 's1', 't2', 'again', 'sure')
     await index.catchUp()
-    const query = 'SELECT id, chat_history FROM session_history'
+    const query = 'SELECT session, chat_history FROM session_history'
     const { stdout, stderr } = spawnSync('sqlite3', [join(home, 'termaite.db'), query], { encoding: 'utf8' })
     assert.equal(stderr, '')
     const [id, messages] = stdout.trim().split('|') as [string, string]
     assert.deepEqual(
-      [id, (JSON.parse(messages) as { text: string }[]).map(({ text }) => text)],
+      [id, (JSON.parse(messages) as { content: string }[]).map(({ content }) => content)],
       ['s1', ['hello', 'hi there', 'again', 'sure']],
     )
   },

@@ -17,12 +17,13 @@ export type InstructionFile = { path: string; text: string; cut?: true }
 export type Instructions = { text: string; files: InstructionFile[]; warnings: string[]; untrusted?: string }
 
 /**
- * Reads the person's own instructions, then the project's from its root down. Those of an untrusted project are no
+ * Reads the person's own instructions, those of trusted folders above the project, then the project's from its root down. Those of an untrusted project are no
  * instructions: the agent is told where they are, or shown them as a stranger's text if the person wants that.
  */
 export function readInstructions(ground: SessionPlace): Instructions {
   const reading = new InstructionReader(ground.root)
   reading.take(join(ground.home, 'TERMAITE.md'))
+  for (const folder of ground.above ?? []) for (const path of instructionsIn(folder)) reading.take(path, folder)
   const paths = instructionPaths(ground)
   if (ground.trusted) for (const path of paths) reading.take(path, ground.root)
   const own = { text: instructionText(reading.files), files: reading.files, warnings: reading.all() }
@@ -141,6 +142,8 @@ export type SessionPlace = {
   root: string
   home: string
   trusted: boolean
+  /** The folders above the project whose instruction files the person trusts, the outermost first. */
+  above?: readonly string[]
   /** The setting for instruction files of an untrusted project: they are left out, or shown to the model as text. */
   untrusted?: UntrustedInstructions
 }
@@ -155,6 +158,13 @@ export function folders({ cwd, root }: Pick<SessionPlace, 'cwd' | 'root'>): stri
     list.unshift(at)
     if (at === root) return list
   }
+}
+
+/** The folders above a project that have instruction files, the outermost first. */
+export function instructedAbove(root: string): string[] {
+  const list: string[] = []
+  for (let at = dirname(root); at !== dirname(at); at = dirname(at)) if (instructionsIn(at).length > 0) list.unshift(at)
+  return list
 }
 
 /** The instruction files that several agents share. Of those in one folder only the first counts. */

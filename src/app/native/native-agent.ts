@@ -9,6 +9,7 @@ import type { ContextItem, ToldItem } from '../../agents/native/context-changes.
 import type { Native } from '../../agents/native/native-loop.ts'
 import type { Opening, SessionMode } from '../../agents/native/session-opening.ts'
 import { dirname } from 'node:path'
+import { instructedAbove } from '../../agents/native/instructions.ts'
 import { opening } from '../../agents/native/session-opening.ts'
 import { NestedInstructions } from '../../agents/native/nested-instructions.ts'
 import { freezeFrame, sessionFrame } from '../../agents/native/session-frame.ts'
@@ -54,7 +55,9 @@ export async function* openNative(
     asked: asked.promise,
   })
   const date = new Date(clock.now()).toISOString().slice(0, 10)
-  const place = { cwd, root, home, trusted, untrusted: settings.untrustedInstructions }
+  const instructed = instructedAbove(root)
+  const above = instructed.length === 0 ? [] : await (await import('./native-trust.ts')).trustedAbove(parts, instructed)
+  const place = { cwd, root, home, trusted, above, untrusted: settings.untrustedInstructions }
   const nested = new NestedInstructions(place, agent.name, turn.history)
   const folders = foldersWords(parts.folders.now)
   const open = () =>
@@ -66,6 +69,7 @@ export async function* openNative(
     seat,
     parts,
     trusted,
+    above,
     model,
     date,
     system: machine.words,

@@ -30,6 +30,8 @@ type SubagentParts = {
   seat: NativeSeat
   parts: NativeParts
   trusted: boolean
+  /** The trusted folders above the project that have instruction files. */
+  above: readonly string[]
   model: Model
   date: string
   /** The machine's facts, in words. */
@@ -52,10 +54,10 @@ export function subagentConsult(given: SubagentParts): Consult {
 }
 
 async function openSubagent(given: SubagentParts, subagent: Subagent | undefined): Promise<Agent> {
-  const { parts, trusted, date, system: machine, servers } = given
+  const { parts, trusted, above, date, system: machine, servers } = given
   const { cwd, root, home } = parts
   const seat = subagent ? subagentSeat(subagent, given.seat, parts) : given.seat
-  const place = { cwd, root, home, trusted, untrusted: seat.settings.untrustedInstructions }
+  const place = { cwd, root, home, trusted, above, untrusted: seat.settings.untrustedInstructions }
   const { system, skills } = opening(place, {
     mode: 'subagent',
     date,

@@ -79,6 +79,26 @@ export async function isFolderTrusted({ store, clock, root, cwd, home }: NativeP
   return (await new TrustBook(store, { clock, own: home }).of(root, cwd)).state === 'trusted'
 }
 
+/**
+ * Of the folders above the project that have instruction files, those that the person trusts; the person is told once of the
+ * others.
+ */
+export async function trustedAbove(parts: NativeParts, found: readonly string[]): Promise<string[]> {
+  const { store, clock, home } = parts
+  const book = new TrustBook(store, { clock, own: home })
+  const trusted: string[] = []
+  for (const folder of found) {
+    // Without a yes to the folder itself anybody who can write there would steer agents, in /tmp for example.
+    if ((await book.knows(folder)) && (await book.of(folder)).state === 'trusted') trusted.push(folder)
+    else
+      noteOnce(
+        parts,
+        `The instruction files in ${folder}, above this project, are not followed, because that folder is not trusted. To trust it, run termaite trust there.`,
+      )
+  }
+  return trusted
+}
+
 type TrustedFolder = { root: string; home: string }
 
 /** Adds what a trusted folder brings: its settings narrow the person's, and its hooks and MCP servers are added. */

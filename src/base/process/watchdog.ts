@@ -78,6 +78,11 @@ function begin(path = '/usr/bin:/bin'): ChildProcess | undefined {
     cwd: '/',
     env: { PATH: path },
   })
+  // Where no file can be opened any more, Node gives the process no pipes, and its error comes later.
+  if ((started.stdin as unknown) === undefined) {
+    started.on('error', () => {})
+    throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+  }
   // When the watchdog fails or is killed, the next run starts another one, which learns all runs.
   const lost = () => (child = child === started ? undefined : child)
   started.on('error', lost).on('exit', lost)

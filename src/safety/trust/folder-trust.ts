@@ -8,7 +8,7 @@ import { defined } from '../../base/defined.ts'
 import { readText } from '../../core/talk/store.ts'
 import { realClock } from '../../base/clock.ts'
 import { leadsOut, markOf, projectOf, steeringFiles } from './steering-files.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin, realOrSame } from '../../base/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /**
@@ -69,6 +69,11 @@ export class TrustBook {
       folders.map((folder) => standing(folder, before(folder))),
       agreed,
     )
+  }
+
+  /** Whether the person has said yes to a folder, whatever became of its files since. */
+  async knows(folder: string): Promise<boolean> {
+    return (await this.#doc.read())[realOrSame(folder)] !== undefined
   }
 
   /** Trusts the files that a person has seen, by their mark. If a file changed since, nothing is trusted. */

@@ -78,7 +78,7 @@ export class Database {
 class Stale extends Error {}
 
 /** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
-const version = 9
+const version = 10
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -208,18 +208,44 @@ const tables = `
   );
   CREATE INDEX parkings_by_time ON parkings (until);
 
+  -- The sessions as other programs read them: numbered in their order, each with its messages in OpenAI's form.
   CREATE VIEW session_history AS
   SELECT
-    id,
+    row_number() OVER (ORDER BY started, id) AS id,
+    id AS session,
     name,
     strftime('%Y-%m-%dT%H:%M:%fZ', started / 1000.0, 'unixepoch') AS timestamp,
     (
       SELECT json_group_array(json(message))
       FROM (
         SELECT
-          json_object('role', iif(type IN ('reply', 'words'), 'assistant', 'user'), 'by', by, 'text', text, 'at', at) AS message
+          CASE
+            WHEN type = 'call' THEN json_object(
+              'role', 'assistant', 'content', '', 'by', by, 'at', at,
+              'tool_calls', json_array(json_object(
+                'id', call, 'type', 'function', 'function', json_object('name', tool, 'arguments', text)
+              ))
+            )
+            WHEN type = 'result' THEN json_object(
+              'role', 'tool', 'content', coalesce(text, ''), 'by', by, 'at', at, 'tool_call_id', call
+            )
+            ELSE json_object(
+              'role', CASE
+                WHEN type IN ('reply', 'words') THEN 'assistant'
+                WHEN type IN ('guide', 'summary') THEN 'system'
+                ELSE 'user'
+              END,
+              'content', coalesce(text, ''), 'by', by, 'at', at
+            )
+          END AS message
         FROM entries
-        WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply', 'words', 'output')
+        WHERE
+          session = sessions.id
+          AND (
+            type IN ('prompt', 'steer', 'reply', 'words', 'output', 'guide', 'summary')
+            -- The output of a command that the person ran is a message of theirs already.
+            OR type IN ('call', 'result') AND by <> 'user'
+          )
         ORDER BY seq
       )
     ) AS chat_history
