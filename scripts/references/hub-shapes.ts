@@ -161,6 +161,12 @@ export const taskFields = {
   cap: optional(cap),
   allowed: optional(cap),
   pipeline: optional(about('The place of the task in a pipeline.', anything())),
+  requests: optional(
+    about(
+      'The newest requests that have changed the task and that may be repeated, as the hub knows them.',
+      list(text),
+    ),
+  ),
   noted: optional(about('How many notes there are in all.', integer(0))),
   merging: optional(
     about(
@@ -202,7 +208,7 @@ const registeredFields = {
   registered: time,
   seen: about('When the agent last sent anything.', time),
   inbox: about('Messages that the agent gets when it waits next.', list(text)),
-  messages: optional(list(object({ at: time, by: text, text }))),
+  messages: optional(list(object({ at: time, by: text, text, request: maybe }))),
   status: optional(status),
   asks: optional(
     about(

@@ -2,6 +2,8 @@ import type { HubLedger } from '../core/work/hub-ledger.ts'
 import type { HubAgent, Task } from '../core/work/task.ts'
 import type { RoundRows } from './round-rows.ts'
 import type { Rounds } from './rounds.ts'
+import { defined } from '../base/defined.ts'
+import { requestName } from './repeated-request.ts'
 import { takeBack } from './settling.ts'
 import { cancelled } from './task-moves.ts'
 import { HubError } from './task-rules.ts'
@@ -20,18 +22,20 @@ export class AgentOrders {
   }
 
   /** Sends a message to one agent, which gets it the next time it waits. */
-  message(id: string, text: string, by: string): Promise<HubAgent> {
+  message(id: string, text: string, by: string, key?: string): Promise<HubAgent> {
+    const request = requestName(by, 'message', key)
     return this.#rounds.wish({
       reads: () => ({ agents: [id] }),
       decide: (rows) => {
-        tell(rows, rows.agent(id), text, by)
+        tell(rows, rows.agent(id), { text, by, request })
         return rows.agent(id)
       },
     })
   }
 
   /** Sends a message to every agent of a workspace, or to all; returns how many there are. */
-  async broadcast(text: string, by: string, workspace?: string): Promise<number> {
+  async broadcast(text: string, by: string, workspace?: string, key?: string): Promise<number> {
+    const request = requestName(by, 'broadcast', key)
     const agents = await this.#ledger.look((look) => look.agents())
     const ids = agents
       .map(({ agent }) => agent)
@@ -40,7 +44,7 @@ export class AgentOrders {
       reads: () => ({ agents: ids.map(({ id }) => id) }),
       decide: (rows) => {
         const told = ids.flatMap(({ id }) => rows.knownAgent(id) ?? [])
-        for (const agent of told) tell(rows, agent, text, by)
+        for (const agent of told) tell(rows, agent, { text, by, request })
         return told.length
       },
     })
@@ -77,7 +81,14 @@ export class AgentOrders {
   }
 }
 
-function tell(rows: RoundRows, agent: HubAgent, text: string, by: string): void {
-  const messages = [...(agent.messages ?? []), { at: rows.now, by, text }].slice(-mostMessages)
+/** Sends a message to an agent, unless the same request did so before. */
+function tell(
+  rows: RoundRows,
+  agent: HubAgent,
+  { text, by, request }: { text: string; by: string; request: string | undefined },
+): void {
+  const before = agent.messages ?? []
+  if (request !== undefined && before.some((message) => message.request === request)) return
+  const messages = [...before, defined({ at: rows.now, by, text, request })].slice(-mostMessages)
   rows.know({ ...agent, messages, inbox: [...agent.inbox, text] })
 }

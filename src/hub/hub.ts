@@ -22,6 +22,7 @@ import { OperatorOrders } from './operator-orders.ts'
 import { renewedPlace } from './pipeline-rules.ts'
 import { Pipelines } from './pipelines.ts'
 import { Retention } from './retention.ts'
+import { requestName } from './repeated-request.ts'
 import { Rounds, taskWish } from './rounds.ts'
 import { roundRules } from './settling.ts'
 import { SsoPeople } from './sso-people.ts'
@@ -168,10 +169,12 @@ export class Hub extends HubLooks {
     })
   }
 
-  async add({ attachments: sent, ...wanted }: AddedTask): Promise<Task> {
+  /** Adds a task. A request that is repeated with the same id, or without one with the same key, adds no second task. */
+  async add({ attachments: sent, ...wanted }: AddedTask, key?: string): Promise<Task> {
+    const named = requestName(wanted.by, 'add', key)
     const attachments = await this.attachments.of(sent)
     // The id is chosen before the round, which may have to be repeated.
-    const id = wanted.id ?? newId(this.#clock.now())
+    const id = wanted.id ?? named ?? newId(this.#clock.now())
     const needs = wanted.needs ?? []
     return this.#rounds.wish({
       reads: () => ({ tasks: [id], needs }),
@@ -194,32 +197,31 @@ export class Hub extends HubLooks {
     return given.type === 'task' ? { ...given, task: await this.reviews.forAgent(given.task) } : given
   }
 
-  cancel(ticket: string, by: string, why = 'cancelled'): Promise<Task> {
-    return this.#rounds.wish(
-      taskWish(ticket, (rows, task) => {
-        checkNotMerging(task)
-        if (isFinished(task)) throw new HubError('conflict', `Task ${task.id} is already ${task.state}.`)
-        rows.tasks.replace(cancelled(task, { at: rows.now, by, why }))
-      }),
-    )
+  /** Cancels a task. `key` is the client's own name for the request, here and below. */
+  cancel(ticket: string, by: string, why = 'cancelled', key?: string): Promise<Task> {
+    const rule = (rows: RoundRows, task: Task) => {
+      checkNotMerging(task)
+      if (isFinished(task)) throw new HubError('conflict', `Task ${task.id} is already ${task.state}.`)
+      rows.tasks.replace(cancelled(task, { at: rows.now, by, why }))
+    }
+    return this.#rounds.wish(taskWish(ticket, rule, { request: requestName(by, 'cancel', key) }))
   }
 
-  retry(ticket: string, by: string): Promise<Task> {
-    return this.#rounds.wish(
-      taskWish(ticket, (rows, task) => {
-        if (task.state !== 'FAILED' && task.state !== 'CANCELLED')
-          throw new HubError(
-            'conflict',
-            `Task ${task.id} is ${task.state}: only a failed or cancelled task can be retried.`,
-          )
-        const queued = queuedAgain(task, { at: rows.now, by, returns: 0 })
-        rows.tasks.replace(renewedPlace(this.#limits.renewed(rows, queued, by), rows.now))
-      }),
-    )
+  retry(ticket: string, by: string, key?: string): Promise<Task> {
+    const rule = (rows: RoundRows, task: Task) => {
+      if (task.state !== 'FAILED' && task.state !== 'CANCELLED')
+        throw new HubError(
+          'conflict',
+          `Task ${task.id} is ${task.state}: only a failed or cancelled task can be retried.`,
+        )
+      const queued = queuedAgain(task, { at: rows.now, by, returns: 0 })
+      rows.tasks.replace(renewedPlace(this.#limits.renewed(rows, queued, by), rows.now))
+    }
+    return this.#rounds.wish(taskWish(ticket, rule, { request: requestName(by, 'retry', key) }))
   }
 
   /** Changes the priority of a task that waits, or the agent that it is meant for; an empty agent is anybody. */
-  redirect(ticket: string, by: string, change: { priority?: number; wish?: string }): Promise<Task> {
+  redirect(ticket: string, by: string, change: { priority?: number; wish?: string }, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, known: Task) => {
       const task = taskIn(known, 'QUEUED', 'does not wait in the queue')
       if (change.wish) rows.agent(change.wish)
@@ -230,7 +232,8 @@ export class Hub extends HubLooks {
       if (words.length === 0) throw new HubError('wrong', 'Name a priority, or the agent that the task is meant for.')
       rows.tasks.replace(redirected(task, change, rows.note(by, 'comment', `Changed: ${words.join(', ')}.`)))
     }
-    return this.#rounds.wish(taskWish(ticket, rule, () => ({ agents: [change.wish || []].flat() })))
+    const more = () => ({ agents: [change.wish || []].flat() })
+    return this.#rounds.wish(taskWish(ticket, rule, { more, request: requestName(by, 'redirect', key) }))
   }
 
   /** Resolves when a task is finished, blocked or in review, or when the time is over. */

@@ -5,6 +5,7 @@ import type { Rounds } from './rounds.ts'
 import type { SpendingLimits } from './spending-limits.ts'
 import { defined } from '../base/defined.ts'
 import { allowedAnswers, optionLines, picksIn } from '../core/talk/consent.ts'
+import { requestName } from './repeated-request.ts'
 import { taskWish } from './rounds.ts'
 import { noted, queuedAgain } from './task-moves.ts'
 import { heldTask, HubError, taskIdOf, taskIn } from './task-rules.ts'
@@ -46,7 +47,7 @@ export class OpenQuestions {
   }
 
   /** Answers a blocked task, which goes back to the agent that asked while that agent is present, or a question of the agent that has the task. */
-  answer(ticket: string, text: string, by: string): Promise<Task> {
+  answer(ticket: string, text: string, by: string, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, known: Task) => {
       const { id, agent } = known
       if (agent !== undefined && rows.knownAgent(agent)?.asks?.task === id) {
@@ -63,7 +64,7 @@ export class OpenQuestions {
       rows.tasks.replace(queuedAgain(task, { at: said.at, by, note: said, wish: task.agent }))
     }
     const more = (rows: RoundRows) => ({ agents: [rows.tasks.ifRead(taskIdOf(ticket))?.agent ?? []].flat() })
-    return this.#rounds.wish(taskWish(ticket, rule, more))
+    return this.#rounds.wish(taskWish(ticket, rule, { more, request: requestName(by, 'answer', key) }))
   }
 
   /** Answers the question whether a workspace that has passed its cap for the day may go on. */

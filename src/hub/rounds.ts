@@ -6,6 +6,7 @@ import type { Reads } from './round-rows.ts'
 import type { Waiter, WaitingAgents } from './waiting-agents.ts'
 import { claims } from './claims.ts'
 import { RoundRows } from './round-rows.ts'
+import { isRepeated, withRequest } from './repeated-request.ts'
 import { checkTicket, explained, HubError, NoTask, taskIdOf } from './task-rules.ts'
 
 /**
@@ -186,21 +187,23 @@ export class Rounds {
 
 /**
  * Changes one task by a rule; the answer is the task as it is then. A ticket is refused where the task was given to another agent
- * meanwhile.
+ * meanwhile. A request with a name that the task remembers changes nothing.
  */
 export function taskWish(
   ticket: string,
   rule: (rows: RoundRows, task: Task) => void,
-  more: (rows: RoundRows) => Reads = () => ({}),
+  { more = () => ({}), request }: { more?: (rows: RoundRows) => Reads; request?: string | undefined } = {},
 ): Wish<Task> {
   const id = taskIdOf(ticket)
   return {
     reads: (rows) => ({ ...more(rows), tasks: [id] }),
     decide: (rows) => {
       const task = rows.tasks.get(id)
+      if (isRepeated(task, request)) return task
       checkTicket(ticket, task)
       rule(rows, task)
-      return rows.tasks.get(id)
+      const changed = rows.tasks.get(id)
+      return request === undefined ? changed : rows.tasks.replace(withRequest(changed, request))
     },
   }
 }

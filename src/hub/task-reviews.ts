@@ -13,6 +13,7 @@ import { noteWords } from '../core/work/task-note.ts'
 import { MergeRefused } from '../core/work/work-merger.ts'
 import { approved, mergeBegun, mergedLater, mergeForgotten, noted, rejected } from './task-moves.ts'
 import { taskAt } from './hub-looks.ts'
+import { requestName } from './repeated-request.ts'
 import { taskWish } from './rounds.ts'
 import { HubError, taskIdOf, taskIn, workedOn } from './task-rules.ts'
 
@@ -68,9 +69,14 @@ export class TaskReviews {
   }
 
   /** Sends a task in review back to the agent that did it, with what is wrong and every open comment at a line. */
-  async reject(ticket: string, by: string, { text, try: number }: { text?: string; try?: number }): Promise<Task> {
+  async reject(
+    ticket: string,
+    by: string,
+    { text, try: number }: { text?: string; try?: number },
+    key?: string,
+  ): Promise<Task> {
     const open = (await this.#openComments(taskIdOf(ticket))).length
-    return this.#wish(ticket, (rows, known) => {
+    const rule = (rows: RoundRows, known: Task) => {
       checkNotMerging(known)
       const task = taskIn(known, 'IN_REVIEW', 'is not in review')
       checkTry(task, number)
@@ -79,15 +85,17 @@ export class TaskReviews {
       const words = text ?? `Sent back with ${open === 1 ? 'a comment on a line' : `${open} comments on lines`}.`
       const note = rows.note(by, 'comment', words)
       this.#parts.limits.check(rows, rows.tasks.replace(rejected(task, { at: note.at, by, note })))
-    })
+    }
+    return this.#wish(ticket, rule, requestName(by, 'reject', key))
   }
 
   /** Adds a comment to a task, or to a line of the diff of one of its tries. */
-  async comment(ticket: string, by: string, text: string, at?: CommentPlace): Promise<Task> {
+  async comment(ticket: string, by: string, text: string, at?: CommentPlace, key?: string): Promise<Task> {
     const place = at && { ...at, text: await this.#lineAt(await this.#task(ticket), at) }
-    return this.#wish(ticket, (rows, task) => {
+    const rule = (rows: RoundRows, task: Task) => {
       rows.tasks.replace(noted(task, defined({ ...rows.note(by, 'comment', text), place })))
-    })
+    }
+    return this.#wish(ticket, rule, requestName(by, 'comment', key))
   }
 
   /** Marks a comment at a line as taken care of, or opens it again. */
@@ -215,8 +223,8 @@ export class TaskReviews {
     )
   }
 
-  #wish(ticket: string, rule: (rows: RoundRows, task: Task) => void): Promise<Task> {
-    return this.#parts.rounds.wish(taskWish(ticket, rule))
+  #wish(ticket: string, rule: (rows: RoundRows, task: Task) => void, request?: string): Promise<Task> {
+    return this.#parts.rounds.wish(taskWish(ticket, rule, { request }))
   }
 
   #task(ticket: string): Promise<Task> {

@@ -97,7 +97,13 @@ export class TaskRows {
     const removed = this.#removed.get(id)
     if (!removed) return undefined
     const isDone = removed.state === 'COMPLETED' || removed.state === 'APPROVED'
-    return { id, needs: [], ...(isDone ? { state: 'done' } : { state: 'dead', why: removedWords(removed) }) }
+    return {
+      id,
+      needs: [],
+      ...(isDone
+        ? { state: 'done' }
+        : { state: 'dead', ...(removed.state === 'CANCELLED' ? { cancelled: true } : {}), why: removedWords(removed) }),
+    }
   }
 
   /** The task that an agent has. */

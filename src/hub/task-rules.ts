@@ -144,7 +144,10 @@ export function taskIn<S extends TaskState>(task: Task, state: S, words: string)
 export function workOf(task: Task): WorkItem {
   const { id, needs, state } = task
   if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
-  if (state === 'FAILED' || state === 'CANCELLED') return { id, needs, state: 'dead', why: shortened(task.why) }
+  if (state === 'FAILED') return { id, needs, state: 'dead', why: shortened(task.why) }
+  // A person who gave no reason is told none twice.
+  const why = task.why === 'cancelled' ? undefined : task.why && shortened(task.why)
+  if (state === 'CANCELLED') return defined({ id, needs, state: 'dead' as const, cancelled: true as const, why })
   return { id, needs, state: state === 'QUEUED' ? 'waiting' : 'running' }
 }
 

@@ -6,6 +6,7 @@ import type { Rounds } from './rounds.ts'
 import type { SentCheck, SentDiff, TaskTexts } from './task-texts.ts'
 import { defined } from '../base/defined.ts'
 import { taskAt } from './hub-looks.ts'
+import { requestName } from './repeated-request.ts'
 import { taskWish } from './rounds.ts'
 import { takeBack } from './settling.ts'
 import {
@@ -46,22 +47,33 @@ export class TaskWork {
     return this.#work(ticket, agentId, () => {})
   }
 
-  progress(ticket: string, agentId: string, text: string, percentage?: number): Promise<Task> {
-    return this.#work(ticket, agentId, (rows, task) => {
-      rows.tasks.replace(progressed(task, rows.note(agentId, 'progress', text, percentage)))
-    })
+  progress(ticket: string, agentId: string, text: string, percentage?: number, key?: string): Promise<Task> {
+    return this.#work(
+      ticket,
+      agentId,
+      (rows, task) => {
+        rows.tasks.replace(progressed(task, rows.note(agentId, 'progress', text, percentage)))
+      },
+      requestName(agentId, 'progress', key),
+    )
   }
 
   /** The agent needs an answer: the task waits for it, and the agent is free for other tasks. */
-  block(ticket: string, agentId: string, why: string, question: string): Promise<Task> {
-    return this.#work(ticket, agentId, (rows, task) => {
-      rows.tasks.replace(blocked(task, why, rows.note(agentId, 'question', question)))
-    })
+  block(ticket: string, agentId: string, why: string, question: string, key?: string): Promise<Task> {
+    return this.#work(
+      ticket,
+      agentId,
+      (rows, task) => {
+        rows.tasks.replace(blocked(task, why, rows.note(agentId, 'question', question)))
+      },
+      requestName(agentId, 'block', key),
+    )
   }
 
   /** The agent cannot work on any task: this one goes back to the queue for others, and waits for none in particular. */
-  release(ticket: string, agentId: string, why: string): Promise<Task> {
-    return this.#work(ticket, agentId, (rows, task) => takeBack(rows, task, agentId, why, task))
+  release(ticket: string, agentId: string, why: string, key?: string): Promise<Task> {
+    const rule = (rows: RoundRows, task: WorkingTask) => takeBack(rows, task, agentId, why, task)
+    return this.#work(ticket, agentId, rule, requestName(agentId, 'release', key))
   }
 
   /** Ends a try with the agent's answer. Long texts are stored first, and the task is looked at again then. */
@@ -85,7 +97,7 @@ export class TaskWork {
       const work = { ...defined(place), ...texts, result }
       rows.tasks.replace(responded(task, status, work, rows.note(task.agent, 'response', message)))
     }
-    return this.#parts.rounds.wish(taskWish(ticket, rule, () => ({ agents: [agentId] })))
+    return this.#parts.rounds.wish(taskWish(ticket, rule, { more: () => ({ agents: [agentId] }) }))
   }
 
   /** Keeps the work of an agent that has lost the task meanwhile, as its try. The task goes on as it is. */
@@ -117,16 +129,21 @@ export class TaskWork {
       rows.tasks.replace(withChecks(isHeld(task) ? working(rows, task, task.agent) : task, checks))
     }
     const more = (rows: RoundRows) => ({ agents: [rows.tasks.ifRead(taskIdOf(ticket))?.agent ?? []].flat() })
-    return this.#parts.rounds.wish(taskWish(ticket, rule, more))
+    return this.#parts.rounds.wish(taskWish(ticket, rule, { more }))
   }
 
   /** Changes a task by a word of the agent that works on it. */
-  #work(ticket: string, agentId: string, rule: (rows: RoundRows, task: WorkingTask) => void): Promise<Task> {
+  #work(
+    ticket: string,
+    agentId: string,
+    rule: (rows: RoundRows, task: WorkingTask) => void,
+    request?: string,
+  ): Promise<Task> {
     const work = (rows: RoundRows, task: Task) => {
       checkFence(ticket, task)
       rule(rows, working(rows, task, agentId))
     }
-    return this.#parts.rounds.wish(taskWish(ticket, work, () => ({ agents: [agentId] })))
+    return this.#parts.rounds.wish(taskWish(ticket, work, { more: () => ({ agents: [agentId] }), request }))
   }
 
   /** Stores the long texts of an answer. */

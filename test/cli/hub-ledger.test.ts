@@ -67,6 +67,13 @@ test('a ledger in a file is backed up while its hub runs, with its texts, and on
   const file = join(machine.home, 'one.backup')
   const { code, err } = await machine.call(['hub', 'backup', file], { env })
   assert.match(`${code} ${err}`, /^0 Wrote 1 task, .*1 agent.* and 1 long text to /)
+  // Its status is counted while the hub has it open.
+  const status = await machine.call(['hub', 'status', '--json'], { env })
+  const { tasks, agents, keys, problems } = JSON.parse(status.out)
+  assert.deepEqual(
+    { tasks, agents, keys, problems },
+    { tasks: [{ state: 'IN_REVIEW', count: 1 }], agents: 1, keys: 1, problems: [] },
+  )
   const left = readdirSync(machine.home).filter((name) => name.includes('-copy-'))
   assert.deepEqual([left, statSync(file).mode & 0o777], [[], 0o600])
 

@@ -274,7 +274,7 @@ test('a long chain of tasks runs in order, and fails with a short reason', async
   }
   await hub.cancel(chain[3]!.id, 'me', 'no more')
   const [second, last] = [await hub.task(chain[4]!.id), await hub.task(chain.at(-1)!.id)]
-  assert.equal(second.why, `${second.id} needs ${chain[3]!.id}, which failed: no more`)
+  assert.equal(second.why, `${second.id} needs ${chain[3]!.id}, which was cancelled: no more`)
   assert.match(last.why!, new RegExp(`^${last.id} needs ${chain.at(-2)!.id}, .{1,400}: no more$`))
   assert.deepEqual(
     (await Promise.all(chain.map(({ id }) => hub.task(id)))).map(({ state }) => state),

@@ -7,6 +7,7 @@ import type {
   TakenOver,
 } from '../../core/work/ledger-archive.ts'
 import type { LedgerPlace } from './open-ledger.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { defined } from '../../base/defined.ts'
 import { freeBytes } from '../../base/disk-space.ts'
 import { grouped } from '../../base/number-words.ts'
@@ -39,18 +40,37 @@ export async function ledgerStatus(io: Io, place: LedgerPlace): Promise<LedgerSt
   const free = freeBytes(path)
   const full = [diskWarning(place) ?? []].flat()
   try {
-    const ledger = await openPlace(io, place)
+    return defined({ ...none, bytes, free, ...(await countedRows(io, place)), problems: full })
+  } catch (error) {
+    if (!(error instanceof LedgerTaken)) throw error
+    const counted = await countedCopy(io, path).catch((fault: unknown) => messageOf(fault))
+    if (typeof counted !== 'string') return defined({ ...none, bytes, free, ...counted, problems: full })
+    const problems = [`A hub has the ledger open, and does not say what is in it: ${counted}`]
+    return defined({ ...none, bytes, free, problems: [...problems, ...full] })
+  }
+}
+
+/** How many tasks, agents and keys a ledger in a file has. */
+async function countedRows(io: Io, place: LedgerPlace): Promise<Pick<LedgerStatus, 'tasks' | 'agents' | 'keys'>> {
+  const ledger = await openPlace(io, place)
+  try {
     const read = await ledger.look(async (look) => ({
       tasks: (await look.counts()).map(({ state, count }) => ({ state, count })),
       agents: (await look.agents()).length,
     }))
-    const keys = (await ledger.keys.all()).length
+    return { ...read, keys: (await ledger.keys.all()).length }
+  } finally {
     await ledger.close()
-    return defined({ ...none, bytes, free, ...read, keys, problems: full })
-  } catch (error) {
-    if (!(error instanceof LedgerTaken)) throw error
-    const problems = ['A hub has the ledger open, and only that hub can count its tasks: termaite task list']
-    return defined({ ...none, bytes, free, problems: [...problems, ...full] })
+  }
+}
+
+/** The same of a ledger that a running hub has open, by a copy that the hub makes. */
+async function countedCopy(io: Io, path: string): Promise<Pick<LedgerStatus, 'tasks' | 'agents' | 'keys'>> {
+  const copy = await ownCopy(io, path)
+  try {
+    return await countedRows(io, { path: copy })
+  } finally {
+    removeCopy(copy)
   }
 }
 
@@ -97,11 +117,7 @@ async function exclusively<T>(place: LedgerPlace, work: () => Promise<T>): Promi
 
 /** Opens a copy of the ledger that a running hub has open. The hub makes the copy, which is removed when the archive is closed. */
 async function copiedArchive(io: Io, path: string): Promise<LedgerArchive> {
-  const { withHub } = await import('./hub-client.ts')
-  const copy = await withHub(io, (hub) => hub.operators.copyLedger())
-  // A hub with another ledger may answer at the usual address.
-  if (!copy.startsWith(`${path}${copyEnding}`))
-    throw new UsageError(`the hub that answers has another ledger than ${path}. Stop the hub of ${path} first.`, 1)
+  const copy = await ownCopy(io, path)
   try {
     const { sqliteArchive } = await import('../../store/ledgers/sqlite/archive.ts')
     const archive = await sqliteArchive(copy, { ...voiceOf(io), texts: `${path}${textsEnding}` })
@@ -119,6 +135,16 @@ async function copiedArchive(io: Io, path: string): Promise<LedgerArchive> {
     removeCopy(copy)
     throw error
   }
+}
+
+/** Has the running hub of a ledger copy it, and returns the path of the copy. */
+async function ownCopy(io: Io, path: string): Promise<string> {
+  const { withHub } = await import('./hub-client.ts')
+  const copy = await withHub(io, (hub) => hub.operators.copyLedger())
+  // A hub with another ledger may answer at the usual address.
+  if (!copy.startsWith(`${path}${copyEnding}`))
+    throw new UsageError(`the hub that answers has another ledger than ${path}. Stop the hub of ${path} first.`, 1)
+  return copy
 }
 
 type Backup = { file: string; rows: ArchiveCounts; bytes: number }

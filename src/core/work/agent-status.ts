@@ -32,7 +32,13 @@ export function diskByMachine(agents: Iterable<{ status?: AgentStatus | undefine
 export const diskWords = (free: number) => `${sizeWords(free)} free${free < littleDisk ? ', nearly full' : ''}`
 
 /** A message that a person sent to an agent. */
-export type AgentMessage = { at: number; by: string; text: string }
+export type AgentMessage = {
+  at: number
+  by: string
+  text: string
+  /** The request that sent the message, where its client may send it again. */
+  request?: string
+}
 
 /** Whether an agent waits for a prompt, whether it is present at all, and when it was last heard of. */
 export type AgentStanding = { id: string; waits: boolean; about: boolean; seen: number }

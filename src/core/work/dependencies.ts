@@ -3,6 +3,8 @@ export type WorkItem = {
   id: string
   state: 'waiting' | 'running' | 'done' | 'dead'
   why?: string
+  /** Set where dead work did not fail: somebody cancelled it. */
+  cancelled?: true
   needs: readonly string[]
 }
 
@@ -21,7 +23,10 @@ export function readinessOf(id: string, all: WorkItems): Readiness {
     const other = all.get(need)
     if (!other) return { ready: false, never: `${id} needs ${need}, which does not exist` }
     if (other.state === 'dead')
-      return { ready: false, never: `${id} needs ${need}, which failed${other.why ? `: ${other.why}` : ''}` }
+      return {
+        ready: false,
+        never: `${id} needs ${need}, which ${other.cancelled ? 'was cancelled' : 'failed'}${other.why ? `: ${other.why}` : ''}`,
+      }
   }
   const waitsFor = work.needs.filter((need) => all.get(need)!.state !== 'done')
   return waitsFor.length === 0 ? { ready: true } : { ready: false, waitsFor }

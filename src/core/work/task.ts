@@ -65,6 +65,8 @@ export type TaskBase = {
   /** How many notes there are in all; missing where there are none. */
   noted?: number
   history: TaskStep[]
+  /** The newest requests that have changed the task and that clients may send again. */
+  requests?: string[]
   /** A merge that a review has begun and whose end is not known yet. */
   merging?: TaskMerging
   /** Missing in a task that an older termaite stored. */

@@ -17,6 +17,8 @@ type HubRequest = {
   query: URLSearchParams
   body?: unknown
   pieces?: AsyncIterable<Uint8Array>
+  /** The client's own name for the request (`Idempotency-Key`), by which it is known when it is sent again. */
+  key?: string
   /** The client whose key the request carries. */
   caller: HubCaller
   /** Aborted when the caller has hung up. */

@@ -11,6 +11,11 @@ import { isFinished, taskIdOf } from '../task-rules.ts'
 import { hubTool, text, timeout } from './hub-tool.ts'
 import { agentView, taskView } from './tool-views.ts'
 
+/** Your own name for a call: a call that is repeated with it does nothing twice. */
+const requestId = optional(
+  about('Your own name for this call. If you repeat the call because its answer was lost, send the same name.', text),
+)
+
 /** The tools of a model that gives out tasks, answers questions or looks on. */
 export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] {
   return [
@@ -28,6 +33,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
         dependencies: optional(about('Ids of the tasks that must be done first.', list(text))),
         maxCost: optional(about('Dollars after which the task is paused and a person is asked.', numberAbove(0))),
         maxTokens: optional(about('Tokens after which the task is paused and a person is asked.', integer(1))),
+        requestId,
       }),
       async ({
         prompt,
@@ -38,18 +44,22 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
         dependencies,
         maxCost,
         maxTokens,
+        requestId: key,
       }) =>
         taskView(
-          await hub.add({
-            prompt,
-            workspace: workspaceId,
-            by,
-            wish: targetAgentId,
-            capabilities: requiredCapabilities,
-            priority,
-            needs: dependencies,
-            cap: maxCost === undefined && maxTokens === undefined ? undefined : { cost: maxCost, tokens: maxTokens },
-          }),
+          await hub.add(
+            {
+              prompt,
+              workspace: workspaceId,
+              by,
+              wish: targetAgentId,
+              capabilities: requiredCapabilities,
+              priority,
+              needs: dependencies,
+              cap: maxCost === undefined && maxTokens === undefined ? undefined : { cost: maxCost, tokens: maxTokens },
+            },
+            key,
+          ),
         ),
     ),
     hubTool(
@@ -82,8 +92,8 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
       'answer',
       'write',
       'Answer the question of a blocked task.',
-      parser({ taskId: text, answer: text }),
-      async (input) => taskView(await hub.questions.answer(taskIdOf(input.taskId), input.answer, by)),
+      parser({ taskId: text, answer: text, requestId }),
+      async (input) => taskView(await hub.questions.answer(taskIdOf(input.taskId), input.answer, by, input.requestId)),
     ),
     hubTool(
       'get_task_context',
@@ -130,16 +140,19 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
       'broadcast',
       'write',
       'Send a message to all agents, or to the agents of one workspace. Each agent gets it the next time it waits.',
-      parser({ message: text, workspaceId: optional(text) }),
-      async ({ message, workspaceId }) => ({ told: await hub.orders.broadcast(message, by, workspaceId) }),
+      parser({ message: text, workspaceId: optional(text), requestId }),
+      async ({ message, workspaceId, requestId: key }) => ({
+        told: await hub.orders.broadcast(message, by, workspaceId, key),
+      }),
     ),
     hubTool(
       'add_review_comment',
       'comment',
       'write',
       'Add a comment to a task and its diff.',
-      parser({ taskId: text, comment: text }),
-      async ({ taskId, comment }) => taskView(await hub.reviews.comment(taskIdOf(taskId), by, comment)),
+      parser({ taskId: text, comment: text, requestId }),
+      async ({ taskId, comment, requestId: key }) =>
+        taskView(await hub.reviews.comment(taskIdOf(taskId), by, comment, undefined, key)),
     ),
     hubTool(
       'get_review_comments',

@@ -79,7 +79,7 @@ export function agentRoutes(hub: Hub, keys: Pick<HubKeys, 'agentFor'>, { get, un
       'Sends a message to an agent, which it gets when it waits next.',
       'broadcast',
       parser({ text }),
-      async (said, { id, caller }) => hub.orders.message(id, said.text, caller.name),
+      async (said, { id, caller, key }) => hub.orders.message(id, said.text, caller.name, key),
     ),
     post(
       '/api/agents/:id/status',
@@ -161,8 +161,8 @@ export function agentRoutes(hub: Hub, keys: Pick<HubKeys, 'agentFor'>, { get, un
       'Sends a message to all agents, or to those of one workspace.',
       'broadcast',
       parser({ text, workspace: optional(text) }),
-      async (said, { caller }) => ({
-        told: await hub.orders.broadcast(said.text, caller.name, said.workspace),
+      async (said, { caller, key }) => ({
+        told: await hub.orders.broadcast(said.text, caller.name, said.workspace, key),
       }),
     ),
   ]

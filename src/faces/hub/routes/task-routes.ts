@@ -67,7 +67,7 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
         attachments: optional(list(object({ id: text, name: text }))),
         cap: optional(object({ tokens: optional(integer(1)), cost: optional(numberAbove(0)) })),
       }),
-      async (fields, { caller }) => hub.add({ ...fields, by: caller.name }),
+      async (fields, { caller, key }) => hub.add({ ...fields, by: caller.name }, key),
     ),
     get('/api/tasks/:id', 'One task.', async ({ id }) => hub.task(taskIdOf(id))),
     get(
@@ -90,23 +90,23 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
       'Tells the progress of a task.',
       'report',
       parser({ agent: optional(text), message: text, percentage: optional(integer(0, 100)) }),
-      async ({ agent, message, percentage }, { id, caller }) =>
-        hub.work.progress(id, agentOf(caller, agent), message, percentage),
+      async ({ agent, message, percentage }, { id, caller, key }) =>
+        hub.work.progress(id, agentOf(caller, agent), message, percentage, key),
     ),
     post(
       '/api/tasks/:id/block',
       'Asks a question about a task, which waits for the answer.',
       'ask',
       parser({ agent: optional(text), reason: text, question: text }),
-      async ({ agent, reason, question }, { id, caller }) =>
-        hub.work.block(id, agentOf(caller, agent), reason, question),
+      async ({ agent, reason, question }, { id, caller, key }) =>
+        hub.work.block(id, agentOf(caller, agent), reason, question, key),
     ),
     post(
       '/api/tasks/:id/release',
       'Gives a task back to the queue, because its agent can work on none.',
       'report',
       parser({ agent: optional(text), reason: text }),
-      async ({ agent, reason }, { id, caller }) => hub.work.release(id, agentOf(caller, agent), reason),
+      async ({ agent, reason }, { id, caller, key }) => hub.work.release(id, agentOf(caller, agent), reason, key),
     ),
     post(
       '/api/tasks/:id/respond',
@@ -185,14 +185,14 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
       'Answers the question of a blocked task.',
       'answer',
       parser({ text }),
-      async (said, { id, caller }) => hub.questions.answer(id, said.text, caller.name),
+      async (said, { id, caller, key }) => hub.questions.answer(id, said.text, caller.name, key),
     ),
     post(
       '/api/tasks/:id/reject',
       'Rejects a try; the task goes back to the queue with the words.',
       'review',
       parser({ text: optional(text), try: optional(integer(1)) }),
-      async (said, { id, caller }) => hub.reviews.reject(id, caller.name, said),
+      async (said, { id, caller, key }) => hub.reviews.reject(id, caller.name, said, key),
     ),
     post(
       '/api/tasks/:id/comment',
@@ -202,7 +202,7 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
         text,
         at: optional(object({ try: integer(1), path: text, line: integer(1), side: oneOf('old', 'new') })),
       }),
-      async (said, { id, caller }) => hub.reviews.comment(id, caller.name, said.text, said.at),
+      async (said, { id, caller, key }) => hub.reviews.comment(id, caller.name, said.text, said.at, key),
     ),
     post(
       '/api/tasks/:id/comments/:number/resolve',
@@ -227,21 +227,21 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
       'Cancels a task.',
       'direct',
       parser({ why: optional(text) }),
-      async ({ why }, { id, caller }) => hub.cancel(id, caller.name, why),
+      async ({ why }, { id, caller, key }) => hub.cancel(id, caller.name, why, key),
     ),
     post(
       '/api/tasks/:id/redirect',
       'Changes the priority of a task, or the agent that should do it.',
       'direct',
       parser({ priority: optional(integer(-100, 100)), wish: optional(string()) }),
-      async (change, { id, caller }) => hub.redirect(id, caller.name, defined(change)),
+      async (change, { id, caller, key }) => hub.redirect(id, caller.name, defined(change), key),
     ),
     post(
       '/api/tasks/:id/retry',
       'Puts a finished task back into the queue.',
       'direct',
       anyBody,
-      async (_, { id, caller }) => hub.retry(id, caller.name),
+      async (_, { id, caller, key }) => hub.retry(id, caller.name, key),
     ),
     post(
       '/api/tasks/:id/approve',
