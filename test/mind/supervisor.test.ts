@@ -4,6 +4,7 @@ import type { SupervisionEvent } from '../../src/mind/supervise/supervision.ts'
 import type { Agent } from '../../src/core/work/agent.ts'
 import type { SupervisorRig } from './supervisor-rig.ts'
 import type { Fault } from './fake-cli.ts'
+import { facts } from './fake-cli.ts'
 import { supervisorRig, workflow } from './supervisor-rig.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -53,6 +54,39 @@ test('an answer that was scraped from the screen says so in its report', async (
   at.tasks.task('task-1')
   await at.clock.turn(minuteMs)
   golden(t, at.tasks.reports)
+  at.stop.abort()
+  await at.clock.turn(minuteMs)
+})
+
+test('a CLI that has stopped to write its answers down is started anew once, before its next task', async (t) => {
+  let opened = 0
+  const seen = { fenced: false, by: 'pattern' } as const
+  const unwritten = (): Agent => ({
+    name: 'faker',
+    traits: { window: 1_000, memory: 'own', talks: false, steers: false },
+    async *turn() {
+      yield { type: 'end', outcome: { ok: true, text: 'seen on the screen', seen } }
+    },
+    close: async () => {},
+  })
+  const journal = { folder: () => '/nowhere', file: /^x$/, prompt: () => undefined, turn: () => ({}) }
+  const at = await ready({
+    open: () => {
+      opened++
+      return { agent: unwritten(), how: 'began' }
+    },
+    facts: { ...facts, journal },
+  })
+  assert.equal(opened, 1)
+  for (const ticket of ['task-1', 'task-2', 'task-3']) {
+    at.tasks.task(ticket)
+    await at.clock.turn(minuteMs)
+  }
+  assert.equal(opened, 2)
+  golden(
+    t,
+    events(at).filter(({ type }) => type === 'restarting'),
+  )
   at.stop.abort()
   await at.clock.turn(minuteMs)
 })

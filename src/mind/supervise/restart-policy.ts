@@ -3,8 +3,8 @@ import type { Exit } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 
 /**
- * How a program ended by itself: it exited, said goodbye, stands idle although it should poll for work, or has no folder any more. `sinceKeyMs`:
- * how long after the person's last key.
+ * Why a program is of no use any more: it exited, said goodbye, stands idle although it should poll for work, has no folder any more, or
+ * no longer writes its answers down. `sinceKeyMs`: how long after the person's last key.
  */
 export type ProgramEnd =
   | { type: 'exit'; exit: Exit; sinceKeyMs: number }
@@ -13,6 +13,8 @@ export type ProgramEnd =
   | { type: 'silent' }
   // The folder that the program runs in was removed.
   | { type: 'homeless' }
+  // The program writes nothing into its own session file: some stop for good once the disk was full.
+  | { type: 'unwritten' }
 
 export type Incident = {
   /** The failure of the turn under way. */
@@ -70,13 +72,14 @@ const endWords: Record<ProgramEnd['type'], string> = {
   goodbye: 'the program said goodbye',
   silent: 'the program stopped polling for work',
   homeless: 'the folder of the program was removed, and was made again',
+  unwritten: 'the program does not write its answers into its session file any more',
 }
 
 /** An exit this soon after a key is the person's own. */
 const quitMs = 5_000
 
 function isQuit(ending: ProgramEnd): boolean {
-  if (ending.type === 'silent' || ending.type === 'homeless' || ending.sinceKeyMs > quitMs) return false
+  if (!('sinceKeyMs' in ending) || ending.sinceKeyMs > quitMs) return false
   if (ending.type === 'goodbye') return true
   const { code, signal } = ending.exit
   // Ctrl+C is the person's as well, whatever a program makes of it.

@@ -27,7 +27,7 @@ export type SupervisedState = { session?: string; flight?: Flight; spent: Spent 
 export type SupervisorParts = {
   open: OpenCli
   /** How the CLI's screen is read. */
-  facts: Pick<ScreenFacts, 'reader' | 'composer'>
+  facts: Pick<ScreenFacts, 'reader' | 'composer' | 'journal'>
   taskSource: TaskSource
   /** The instructions that a CLI that knows nothing is given first. */
   workflow: string

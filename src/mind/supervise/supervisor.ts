@@ -43,6 +43,8 @@ class Supervisor {
   #over: SupervisionEnd | undefined
   /** Whether the CLI was seen to poll for work itself. */
   #polled = false
+  /** How many answers in a row were read off the screen, although the CLI has a session file for them. */
+  #unwritten = 0
   /** Aborts the work under way: nothing is typed to stop a program that goes on without termaite. */
   #stop = new AbortController()
 
@@ -114,6 +116,12 @@ class Supervisor {
     const signal = this.#stop.signal
     this.#tell({ type: 'waiting' })
     if (this.#polled && (await this.#restartedPolling())) return { type: 'none' }
+    // Where a new program does not write down its answers either, the cause is another one, and it is left alone.
+    if (this.#unwritten === 1) {
+      this.#unwritten++
+      await this.#cli.revive({ type: 'unwritten' }, signal, this.#ask)
+      return { type: 'none' }
+    }
     for (;;) {
       const enough = new AbortController()
       const either = AbortSignal.any([signal, enough.signal])
@@ -238,6 +246,8 @@ class Supervisor {
       if (state === 'kept') return { type: 'blocked', ticket, question: outcome.text }
       return doneEvent(state, ticket, true, outcome.text)
     }
+    const isWritten = outcome.ok && outcome.seen?.fenced !== false
+    if (outcome.ok) this.#unwritten = isWritten || !this.#parts.facts.journal ? 0 : this.#unwritten + 1
     const ok = outcome.ok && !outcome.refused
     const message = outcome.ok ? answerWords(this.#cli.name, outcome) : outcome.failure.message
     const state = await taskSource.respond(ticket, { status: ok ? status : 'FAILED', message }, signal)
