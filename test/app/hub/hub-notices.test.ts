@@ -6,6 +6,7 @@ import { readPlan } from '../../../src/core/work/plan-reader.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Hub } from '../../../src/hub/hub.ts'
 import { memoryHubLedger } from '../../../src/store/ledgers/sqlite/hub-ledger.ts'
+import { ticketAt } from '../../hub/seat.ts'
 import { goldenOf } from '../../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -83,7 +84,7 @@ test('a budget of a pipeline that is spent is told once, and a failure only when
   await hub.pipelines.add({ id: 'run-00001', plan: plan!, digest: 'd', by: 'user' })
   const fail = async () => {
     await hub.wait('c1', Infinity, new AbortController().signal)
-    await hub.work.respond('run-00001001', 'c1', { status: 'FAILED', message: 'no' })
+    await hub.work.respond(await ticketAt(hub, 'run-00001001'), 'c1', { status: 'FAILED', message: 'no' })
   }
   await fail()
   assert.deepEqual(await heard(), [])
