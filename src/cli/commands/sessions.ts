@@ -41,9 +41,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const index = openIndex(place.home, voiceOf(io))
   const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
   try {
-    // A history that cannot be written is still read.
-    await endKilledTurns(io, store, place.home).catch((error) => say(io, `termaite: ${messageOf(error)}`))
+    const unended = await endKilledTurns(io, store, place.home).then(() => undefined, messageOf)
     await index.catchUp()
+    // A history that cannot be written is still read; one that cannot be read has said so already.
+    if (unended !== undefined) say(io, `termaite: ${unended}`)
     const [verb = 'list', id, ...rest] = words
     switch (verb) {
       case 'list':
