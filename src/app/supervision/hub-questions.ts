@@ -27,10 +27,14 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
   return async (question, withdrawn) => {
     const id = newId(clock.now())
     const asked = await askedOf(question, id, ticket())
-    let kept = false
+    let [kept, sent] = [false, false]
     while (!withdrawn.aborted) {
       try {
-        if (!kept) await whenRegistered(hub, as, () => hub.ask(as.id, asked, withdrawn))
+        if (!kept)
+          await whenRegistered(hub, as, () => {
+            sent = true
+            return hub.ask(as.id, asked, withdrawn)
+          })
         kept = true
         const answer = await answerTo(id, { hub, agent: as.id }, withdrawn)
         if (answer) return answer.picks
@@ -39,7 +43,8 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
       }
       await clock.sleep(againMs, withdrawn)
     }
-    if (kept) await hub.withdraw(as.id).catch(() => {})
+    // The hub may have the question although its answer to that was not waited for.
+    if (sent) await hub.withdraw(as.id).catch(() => {})
     return undefined
   }
 }
