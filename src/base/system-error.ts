@@ -1,6 +1,7 @@
 import { errorCode } from './files.ts'
 
-const full = 'the disk is full; free some space and try again'
+/** What to do where a disk has no room. */
+export const diskFullWords = 'the disk is full; free some space and try again'
 const unwritable = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
 const inTheWay = 'a file or folder of another kind is in the way; move it and try again'
 
@@ -11,7 +12,7 @@ const meanings: Record<string, string> = {
   ELOOP: 'it is a link that leads to itself; move it and try again',
   READONLY: `it is read-only; ${unwritable}`,
   EROFS: `the file system is read-only; ${unwritable}`,
-  ENOSPC: full,
+  ENOSPC: diskFullWords,
   EDQUOT: 'your disk quota is used up; free some space and try again',
   EFBIG: 'the file would be larger than the system allows; raise the limit (ulimit -f) and try again',
   EMFILE: 'too many files are open; raise the limit (ulimit -n) and try again',
@@ -36,7 +37,7 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /** Whether a program said that the disk has no room. */
-export const tellsFullDisk = (words: string) => /No space left on device|Disk quota exceeded/.test(words)
+export const tellsFullDisk = (words: string) => /no space left on device|Disk quota exceeded/i.test(words)
 
 /** Like `systemErrorWords`, with the path that the error is about. */
 export function refusedPathWords(error: unknown): string | undefined {

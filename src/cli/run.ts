@@ -7,7 +7,7 @@ import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { mark } from '../base/mark.ts'
-import { ProgramMissing, refusedPathWords } from '../base/system-error.ts'
+import { diskFullWords, isDiskFull, ProgramMissing, refusedPathWords } from '../base/system-error.ts'
 import { absolutePath, rememberPlace } from '../base/program-path.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
@@ -150,7 +150,7 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
         'this shell lets a program open too few files at once, and termaite needs more. Raise the limit with `ulimit -n 1024`, and run the same command again.',
       code: 1,
     }
-  const refused = refusedPathWords(error)
+  const refused = refusedPathWords(error) ?? (isDiskFull(error) ? diskFullWords : undefined)
   if (refused !== undefined && io.env.TERMAITE_DEBUG !== '1') return { kind: 'store', message: refused, code: 1 }
   const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])
   const mask = borderOf(io.env, homeOf(io.env)).toward('error')

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gitFolders } from '../base/git.ts'
 import { checkedGit } from '../base/project-git.ts'
+import { isDiskFull } from '../base/system-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -10,7 +11,11 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export const hasBranch = (git: Git, cwd: string, branch: string): Promise<boolean> =>
   git(cwd, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      // Git cannot be asked on a full disk, which says nothing about the branch.
+      if (isDiskFull(error)) throw error
+      return false
+    },
   )
 
 /** Adds a worktree without any files. `args` are the options of `git worktree add` and the commit. */

@@ -17,6 +17,8 @@ import type { Spent } from '../../src/core/work/budget.ts'
 import type { HubClient } from '../../src/app/hub/hub-client.ts'
 import type { TaskChanges, TaskChecks, TaskWorkspace } from '../../src/core/work/task-source.ts'
 import type { SentCheck } from '../../src/hub/task-texts.ts'
+import { projectGit } from '../../src/base/project-git.ts'
+import { hasBranch } from '../../src/worktrees/worktree-git.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../src/worktrees/task-branches.ts'
 import { HubTaskSource } from '../../src/hub/hub-task-source.ts'
 import { goldenOf } from '../golden.ts'
@@ -205,6 +207,18 @@ test('work that was committed before its process was killed is handed in by the 
   assert.equal(await workspace.end('task-cccccccc', 'Nothing.'), undefined)
   await workspace.begin('task-bbbbbbbb', { workspace: '/w' }, never)
   assert.equal(await workspace.end('task-aaaaaaaa', 'Late.'), undefined)
+})
+
+test('a branch is not called missing where git cannot be asked on a full disk', async (t) => {
+  const { git, root, workspace } = await repository(t)
+  await workspace.begin('task-aaaaaaaa', { workspace: '/w' }, never)
+  const asked = projectGit({ PATH: process.env.PATH, HOME: root })
+  const branch = 'termaite/task-aaaaaaaa'
+  assert.deepEqual([await hasBranch(asked, root, branch), await hasBranch(asked, root, `${branch}x`)], [true, false])
+  const full = new Error('ENOSPC: no space left on device, write')
+  const unable = Object.assign(() => Promise.reject(full), asked)
+  await assert.rejects(hasBranch(unable, root, branch), full)
+  assert.equal(git('rev-parse', '--abbrev-ref', branch).trim(), branch)
 })
 
 test('agents that start at the same moment get a worktree each, under the next free names', async (t) => {
