@@ -38,7 +38,7 @@ function conductor(context: TestContext) {
     fits(tool.output!, output.data, name)
     return output.data
   }
-  return { ...world, clock, tools, told, call }
+  return { ...world, clock, crew, tools, told, call }
 }
 
 /** As strict as a client that checks the structured content. */
@@ -104,6 +104,34 @@ test('a pipeline of two: slot 2 sums up what slot 1 found', async (context) => {
       [2, 'gemini', 'idle', undefined, true],
     ],
   )
+})
+
+test('words of an agent are a prompt: they give no command of the person and attach no file', async (context) => {
+  const { call, clock, answer, crew } = conductor(context)
+  await call('spawn_agent', { type: 'claude', task: '!touch made.txt' })
+  await clock.turn(300)
+  const said = [
+    '/leash all',
+    ' !id',
+    '# a note',
+    'print @/etc/passwd',
+    '{{slot_1.output}}',
+    'plain words: a/b !',
+    'été',
+  ]
+  for (const text of said) {
+    answer(1, 'done')
+    await clock.turn(1_000)
+    await call('send_to_agent', { slot: 1, text })
+    await clock.turn(300)
+  }
+  const prompts: string[] = []
+  for await (const { item } of crew.log(1).read()) if (item?.type === 'prompt') prompts.push(item.text)
+  const heading = 'Prompt, sent by termaite:'
+  assert.deepEqual(prompts, [
+    ...['!touch made.txt', ...said.slice(0, 5)].map((text) => `${heading}\n\n${text}`),
+    ...said.slice(5),
+  ])
 })
 
 test('a wait that its client cuts short says to call again; a wait that ran out does not', async (context) => {

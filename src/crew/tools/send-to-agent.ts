@@ -1,5 +1,6 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
+import { plainPrompt } from '../../core/talk/plain-prompt.ts'
 import { about, parser, string } from '../../core/work/shape.ts'
 import { CrewError } from '../slot.ts'
 import { crewTool, slot, workspace } from './crew-desk.ts'
@@ -21,7 +22,7 @@ export function sendToAgent(desk: CrewDesk): Tool {
         throw new CrewError(
           `slot ${wishes.slot} runs outside your sandbox, so you cannot prompt it. Start an agent with spawn_agent, or ask the person to send the prompt.`,
         )
-      const { id, state, queue } = await crew.send(wishes.slot, wishes.text)
+      const { id, state, queue } = await crew.send(wishes.slot, desk.person ? wishes.text : plainPrompt(wishes.text))
       const before = queue.length > 1 ? `, ${queue.length - 1} prompts go first` : ''
       return { text: `slot ${id}: ${state}${before}`, data: { slot: id, state } }
     },
