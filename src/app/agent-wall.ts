@@ -60,14 +60,19 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
   if (agent.kind === 'native' || !profile) return walled
   return async (argv, seat) => {
     if (seat.command) return walled(argv, seat)
-    const { guardedStart } = await import('./guarded-start.ts')
+    const { answerKeeper, guardedStart } = await import('./guarded-start.ts')
+    const keepAnswers = answerKeeper(profile, seat.cwd, homeOf(parts.env))
     const guarded = await guardedStart(argv, { agent, profile, own: homeOf(parts.env) }, seat)
     if ('refused' in guarded) return guarded
     const { vars, told } = guarded
     const inner = await walled(guarded.argv, { ...seat, env: { ...seat.env, ...vars } })
     if (inner && 'refused' in inner) return inner
-    if (!inner) return { argv: guarded.argv, vars, settle: async () => told }
-    return { ...inner, vars: { ...vars, ...inner.vars }, settle: async () => [...told, ...(await inner.settle())] }
+    const settle = async () => {
+      const removed = (await inner?.settle()) ?? []
+      await keepAnswers().catch(() => {})
+      return [...told, ...removed]
+    }
+    return inner ? { ...inner, vars: { ...vars, ...inner.vars }, settle } : { argv: guarded.argv, vars, settle }
   }
 }
 

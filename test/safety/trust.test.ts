@@ -318,9 +318,9 @@ test('an answer that a CLI keeps does not end the trust, and everything else doe
     await book.trust(root, (await book.of(root)).mark)
     lay('project/.claude/settings.local.json', settings({ permissions: { allow: ['Bash(npm test)'] } }))
     assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json'])
-    // A file with answers alone needs no trust.
+    // A file with answers alone does not, either.
     lay('project/.qwen/settings.json', JSON.stringify({ permissions: { allow: ['Edit'] } }))
-    assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json'])
+    assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json', '.qwen/settings.json'])
     const planted = [{ permissions: { allow: [], defaultMode: 'bypassPermissions' } }, { apiKeyHelper: 'x' }]
     for (const more of planted) {
       lay('project/.claude/settings.local.json', settings(more))
@@ -329,6 +329,39 @@ test('an answer that a CLI keeps does not end the trust, and everything else doe
     lay('project/.claude/settings.local.json', settings({}))
     lay('project/.github/hooks/x.json', '{}')
     assert.deepEqual(brief(await book.of(root)), ['changed', '.github/hooks/x.json'])
+  }))
+
+test('rules that a project brings are no answers of the person: before a yes to the folder, and in a file that git knows', () =>
+  inProject(async (root, lay, book) => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root })
+    const local = '.claude/settings.local.json'
+    const answers = (...allow: string[]) => lay(`project/${local}`, JSON.stringify({ permissions: { allow } }))
+    const isNew = (path: string) => path === local
+    git('init', '-q')
+    lay(`project/${local}`, '{"permissions":{"allow":[]}}')
+    assert.deepEqual(brief(await book.of(root)), ['trusted'])
+    answers('Bash')
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local], 'nobody has said yes')
+    git('add', '-A')
+    await book.keepAnswers(root, root, isNew)
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local], 'git brought it while a CLI ran')
+    git('rm', '-q', '--cached', local)
+    await book.keepAnswers(root, root, () => false)
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local], 'it was there before the CLI started')
+    await book.keepAnswers(root, root, isNew)
+    answers('Bash', 'Edit')
+    const given = await book.of(root)
+    assert.deepEqual([brief(given), given.agreed, await book.all()], [['trusted', local], false, []])
+    lay('project/.mcp.json', '{}')
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local, '.mcp.json'], 'and nothing else')
+    await book.trust(root, (await book.of(root)).mark)
+    answers('Bash', 'Edit', 'Write')
+    assert.equal((await book.of(root)).state, 'trusted')
+    for (const version of ['2', '4']) {
+      git('update-index', '--index-version', version)
+      git('add', local)
+      assert.deepEqual(brief(await book.of(root)), ['changed', local], 'a pull brought it')
+    }
   }))
 
 test('the card shows every file it is about', (t) => {
