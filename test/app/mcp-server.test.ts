@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import type { Io } from '../../src/core/io.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -53,4 +53,17 @@ test('a walled agent reads the conversations of its own project’s crew alone',
     await using open = await openMcpTools(person, placeOf(person))
     assert.deepEqual(await Promise.all(uris.map((uri) => open.served.resources.read(uri))), seen)
   }
+})
+
+test('what a walled agent starts is not served in a folder that became a link out of its project', (t) => {
+  const { folder, io, within } = projects(t)
+  const below = join(folder, 'mine/below')
+  const mine = join(folder, 'mine')
+  assert.deepEqual(placeOf(io('mine/below', within)), { home: join(folder, 'home'), cwd: below, root: mine })
+  rmSync(below, { recursive: true })
+  symlinkSync('../other', below)
+  assert.equal(placeOf(io('mine/below')).cwd, join(folder, 'other'))
+  assert.throws(() => placeOf(io('mine/below', within)), {
+    message: `${folder}/other is outside ${mine}: an agent in a sandbox started this, and what it starts works in the same project.`,
+  })
 })

@@ -7,9 +7,6 @@ import { tighter } from '../../core/work/agent.ts'
 import { about, integer, number, optional, string } from '../../core/work/shape.ts'
 import { CrewError } from '../slot.ts'
 
-/** The variable by which our server outside the wall knows the project of the agent behind it. Nobody behind the wall can set it. */
-export const withinVariable = 'TERMAITE_WITHIN'
-
 /** The parts that the crew tools need from the process that offers them. */
 export type CrewDesk = {
   /** The crew of a workspace; without a name, of the current project. */
