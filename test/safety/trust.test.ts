@@ -364,6 +364,31 @@ test('rules that a project brings are no answers of the person: before a yes to 
     }
   }))
 
+test('scripts that the settings of any CLI name are pinned, also those of settings below the project', () =>
+  inProject(async (root, lay, book) => {
+    const deep = join(root, 'a')
+    const hook = (command: string) => JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+    lay('project/a/.claude/settings.json', hook('node scripts/stop.js'))
+    lay(
+      'project/.gemini/settings.json',
+      JSON.stringify({ mcpServers: { x: { command: 'python3', args: ['x/serve.py'] } } }),
+    )
+    lay('project/.codex/config.toml', '[mcp_servers.y]\ncommand = "node"\nargs = ["y.js"]\n')
+    lay('project/.skills/z/data.json', '{"command":"node z.js"}')
+    lay('project/.github/hooks/h.json', '{"hooks":{"sessionStart":[{"type":"command","bash":"./h.sh"}]}}')
+    const scripts = ['a/scripts/stop.js', 'h.sh', 'x/serve.py', 'y.js']
+    for (const path of [...scripts, 'z.js']) lay(`project/${path}`, 'first')
+    await book.trust(root, (await book.of(root, deep)).mark, deep)
+    assert.equal((await book.of(root, deep)).state, 'trusted')
+    lay('project/z.js', 'second')
+    assert.equal((await book.of(root, deep)).state, 'trusted', 'a skill’s data starts nothing')
+    for (const path of scripts) {
+      lay(`project/${path}`, 'second')
+      assert.deepEqual(brief(await book.of(root, deep)), ['changed', path])
+      lay(`project/${path}`, 'first')
+    }
+  }))
+
 test('the card shows every file it is about', (t) => {
   const card = trustQuestion('/p', { state: 'changed', files: ['.mcp.json'], changes: [], mark: '' })
   golden(t, card)

@@ -66,10 +66,10 @@ export async function steeringFiles(
   const nested = [...definitionFolders.skills, ...definitionFolders.agents, ...Object.keys(cliSettings), ...claudeFiles]
   const places = below === '' ? Object.keys(steering) : nested.map((path) => `${below}/${path}`)
   for (const path of places) await search.gather(path)
-  if (below === '')
-    for (const { path, part } of await namedScripts(root, search.has))
-      if (part === undefined) await search.gather(path, true)
-      else search.addPart(path, part)
+  const settings = search.found.map(({ path }) => path)
+  for (const { path, part } of await namedScripts(root, settings, below))
+    if (part === undefined) await search.gather(path, true)
+    else search.addPart(path, part)
   return defined({ files: search.found.sort((a, b) => (a.path < b.path ? -1 : 1)), excess: search.excess })
 }
 
