@@ -123,7 +123,11 @@ class SteeringSearch {
     if (!there.isDirectory() || this.#entered.has(real)) return
     this.#entered.add(real)
     if (this.#entered.size > this.#limits.folders) this.excess = `they lie in more than ${this.#limits.folders} folders`
-    const names = await readdir(real).catch(() => [])
+    const bytes = await readdir(real, { encoding: 'buffer' }).catch(() => [])
+    const names = bytes.map((name) => name.toString())
+    // A file behind such a name could not be opened here, and a CLI that keeps names as bytes could use it.
+    if (names.some((name, at) => !Buffer.from(name).equals(bytes[at]!)))
+      this.excess = `a name in ${path} is not valid UTF-8`
     for (const name of names.sort()) await this.gather(`${path}/${name}`)
   }
 
