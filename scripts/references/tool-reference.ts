@@ -81,7 +81,7 @@ export function hookReference(): string {
     'Hook events',
     'Hooks are commands that run at events of a turn of termaite’s own agent, in the format of Claude Code: in `hooks` of the settings, of a trusted project’s `.termaite/settings.json`, and of its `.claude/settings.json`.',
     '```json\n{ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "./check.sh" }] }] } }\n```',
-    'Each hook gets JSON on its standard input: `session_id`, `transcript_path`, `cwd`, `permission_mode`, `hook_event_name`, and the fields of its event. Exit code 2 blocks, with stderr as the reason; 0 may decide by JSON on stdout (`hookSpecificOutput.permissionDecision`, `decision`, `continue`, `additionalContext`, `systemMessage`); any other is a warning. A matcher is a regular expression for a whole name.',
+    'Each hook gets JSON on its standard input: `session_id`, `transcript_path`, `cwd`, `permission_mode`, `hook_event_name`, and the fields of its event. Exit code 2 blocks, with stderr as the reason; 0 may decide by JSON on stdout (`hookSpecificOutput.permissionDecision`, `decision`, `continue`, `additionalContext`, `systemMessage`); any other is a warning. A hook of a project can forbid a call or have you asked about it, but not allow it in your place. A matcher is a regular expression for a whole name.',
     table(
       ['event', 'when', 'its fields', 'matcher', 'a hook that blocks'],
       Object.entries(hookTable).map(([event, row]) => [

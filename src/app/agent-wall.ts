@@ -16,7 +16,7 @@ import { isPlace } from '../safety/wall/toolchains.ts'
 import { isSecretName, isSecretPlace, secretFolders } from '../safety/secret-files.ts'
 import { cliPlaces } from '../profiles/all.ts'
 import { profileOf } from '../settings/agent-settings.ts'
-import { homeOf } from './place.ts'
+import { homeOf, isInside } from './place.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -25,6 +25,8 @@ type WallParts = {
   env: Env
   /** Whether the agent is only asked for advice. */
   advises?: boolean
+  /** The project of the walled agent that started this one. */
+  within?: string
   /** Folders that the person added to the project. */
   added?(): readonly string[]
   /** Folders of our own home that the agent may read. */
@@ -60,14 +62,19 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
   if (agent.kind === 'native' || !profile) return walled
   return async (argv, seat) => {
     if (seat.command) return walled(argv, seat)
-    const { guardedStart } = await import('./guarded-start.ts')
+    const { answerKeeper, guardedStart } = await import('./guarded-start.ts')
+    const keepAnswers = answerKeeper(profile, seat.cwd, homeOf(parts.env))
     const guarded = await guardedStart(argv, { agent, profile, own: homeOf(parts.env) }, seat)
     if ('refused' in guarded) return guarded
     const { vars, told } = guarded
     const inner = await walled(guarded.argv, { ...seat, env: { ...seat.env, ...vars } })
     if (inner && 'refused' in inner) return inner
-    if (!inner) return { argv: guarded.argv, vars, settle: async () => told }
-    return { ...inner, vars: { ...vars, ...inner.vars }, settle: async () => [...told, ...(await inner.settle())] }
+    const settle = async () => {
+      const removed = (await inner?.settle()) ?? []
+      await keepAnswers().catch(() => {})
+      return [...told, ...removed]
+    }
+    return inner ? { ...inner, vars: { ...vars, ...inner.vars }, settle } : { argv: guarded.argv, vars, settle }
   }
 }
 
@@ -80,7 +87,16 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
     const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')
     const own = homeOf(parts.env)
     const homes = join(own, 'walls')
-    const root = projectRoot(cwd)
+    const found = projectRoot(cwd)
+    if (parts.within !== undefined && !isInside(parts.within, { home: own, root: found }))
+      return {
+        refused: {
+          kind: 'missing',
+          message: `${agent.name} was not started: ${cwd} leads out of ${parts.within}, and an agent in a sandbox starts others in its own project alone`,
+        },
+      }
+    // A folder of the project can be replaced by a link at any time; the project itself cannot.
+    const root = parts.within !== undefined && isWithin(parts.within, found) ? parts.within : found
     const place = { home: env.HOME ?? '', cwd, env }
     const files = profileOf(agent)?.files?.(place)
     const id = terminal ?? crypto.randomUUID()

@@ -67,6 +67,19 @@ export async function guardedStart(
   return { argv: withWords(argv, words.join(' ')), vars: start?.env ?? {}, told }
 }
 
+/**
+ * Called before a CLI is started; the returned function is called after its end, and keeps the answers that the CLI wrote into the
+ * project when it had none of its files there before. Where it had some, the trust in these tells what is an answer.
+ */
+export function answerKeeper(profile: Profile, cwd: string, own: string): () => Promise<void> {
+  const root = projectRoot(cwd)
+  const isOwn = (path: string) => profile.projectFiles.some((name) => `/${path}/`.includes(`/${name}/`))
+  if (foundFiles(profile, root, cwd).length > 0) return async () => {}
+  return async () => {
+    if (foundFiles(profile, root, cwd).length > 0) await (await trustBook(own)).keepAnswers(root, cwd, isOwn)
+  }
+}
+
 /** The files of the project that start programs in this CLI; instructions are text. */
 function foundFiles({ projectFiles }: Profile, root: string, cwd: string): string[] {
   const folders = foldersDown(root, cwd)

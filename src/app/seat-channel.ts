@@ -11,8 +11,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { isSameKey } from '../faces/http-server.ts'
 import { thisProgram } from '../base/own-program.ts'
-import { withinVariable } from '../crew/tools/crew-desk.ts'
-import { homeOf } from './place.ts'
+import { homeOf, withinVariable } from './place.ts'
 
 type Env = Io['env']
 

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { isWithin } from './real-path.ts'
 
 /** Returns the git root of a folder, or the folder itself, as a real path. Starts no process. */
@@ -68,6 +68,28 @@ function lookAt(path: string) {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch {
     return undefined
+  }
+}
+
+/**
+ * Whether git may know a file of a project, so that a pull can bring or change it. The index is searched for the end of the path
+ * without regard to case, and one that does not hold its paths as they are counts as knowing every file. Starts no process.
+ */
+export function mayBeTracked(root: string, path: string): boolean {
+  const folders = gitFolders(root)
+  if (!folders) return false
+  const index = join(folders.own, 'index')
+  if (!isThere(index)) return false
+  try {
+    const bytes = readFileSync(index)
+    // Since version 4 a path leaves out what it shares with the one before; a split or sparse index leaves out whole entries.
+    if (bytes.readUInt32BE(4) > 3 || ['link', 'sdir'].some((name) => bytes.includes(name))) return true
+    const names = bytes.toString('latin1').toLowerCase()
+    return [path, relative(root, realpathSync(join(root, path)))]
+      .map((name) => Buffer.from(name.split('/').slice(-2).join('/')).toString('latin1').toLowerCase())
+      .some((end) => names.includes(`${end}\0`))
+  } catch {
+    return true
   }
 }
 

@@ -7,6 +7,7 @@ import type { SlotLedger } from './slot-ledger.ts'
 import type { Artifact, Slot } from './slot.ts'
 import { fenceMarks, findFence, nonceOf, unfolded } from '../core/screen/fence.ts'
 import { newId } from '../base/id.ts'
+import { plainPrompt } from '../core/talk/plain-prompt.ts'
 import { readText } from '../core/talk/store.ts'
 import { fillPlaceholders, placeholders } from '../core/work/dependencies.ts'
 import { outcomeOf } from './interrupted-turn.ts'
@@ -125,7 +126,7 @@ export async function withArtifacts(
     const ref = (await artifact(Number(id)))?.ref
     outputs.set(id, ref ? mask(await readText(blobs, ref)) : '')
   }
-  return fillPlaceholders(text, (id) => outputs.get(id))
+  return plainPrompt(fillPlaceholders(text, (id) => outputs.get(id)))
 }
 
 /** Reads no more of a long answer into memory than can be kept. */

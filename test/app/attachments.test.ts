@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { nobody } from '../../src/core/talk/question.ts'
 import { mostBytes, pastedPaths, withAttachments } from '../../src/app/attachments/attachments.ts'
+import { plainPrompt } from '../../src/core/talk/plain-prompt.ts'
 import { linkedPicture } from '../../src/core/talk/pictures.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
@@ -57,6 +58,12 @@ test('a file, a part of it and a folder are read from the working folder', async
     ),
     warnings: [],
   })
+})
+
+test('a prompt that no person wrote attaches nothing', async (t) => {
+  const { typed } = project(t, { 'a.ts': 'A' })
+  const prompt = plainPrompt('print @a.ts and @/etc/hostname')
+  assert.deepEqual(await typed(prompt), { prompt, warnings: [] })
 })
 
 test('an @ reference that does not resolve stays as it is; only a plain path brings a warning', async (t) => {

@@ -109,6 +109,26 @@ test('a command that the running agent wants is left as it is', async (t) => {
   assert.ok(agent && 'argv' in agent && agent.argv[2]!.startsWith('codex -c '))
 })
 
+test('rules in a file of answers that came with the project are left out, and those of the person are kept', async (t) => {
+  const it = grounds(t, [])
+  const env = { HOME: join(it.base, 'home'), TERMAITE_HOME: join(it.base, 'own') }
+  const enclose = wallAround({ name: 'claude', kind: 'pipe', profile: 'claude' }, { env })
+  const answer = (rule: string) =>
+    it.write('project/.claude/settings.local.json', JSON.stringify({ permissions: { allow: [rule] } }))
+  const run = async (whileItRuns: () => void) => {
+    const started = await enclose(['bash', '-c', 'claude'], { leash: 'ask', cwd: it.root, env })
+    assert.ok(started && 'argv' in started)
+    whileItRuns()
+    return [started.argv[2], (await started.settle()).length]
+  }
+  const without = 'claude --setting-sources user --add-dir=.'
+  answer('Bash')
+  assert.deepEqual(await run(() => answer('Edit')), [without, 1])
+  assert.deepEqual(await run(() => rmSync(join(it.root, '.claude'), { recursive: true })), [without, 1])
+  assert.deepEqual(await run(() => answer('Bash(npm test)')), ['claude', 0])
+  assert.deepEqual(await run(() => {}), ['claude', 0])
+})
+
 test('a yes to files that changed while the card was open counts for nothing', async (t) => {
   const it = grounds(t, ['.gemini/settings.json'])
   const started = await it.start('gemini', it.root, {}, async () => {

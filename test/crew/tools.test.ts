@@ -21,10 +21,11 @@ function conductor(context: TestContext) {
     { find: world.find },
   )
   const agents = () => [{ name: 'claude', description: 'writes' }, { name: 'gemini' }]
-  const tools = crewTools({ crew: () => crew, clock, cwd: '/project', leash: 'edit', agents })
+  const desk = { crew: () => crew, clock, cwd: '/project', leash: 'edit' as const, agents }
+  const tools = crewTools(desk)
   const told: string[] = []
-  const call = async (name: string, input: unknown, until = far): Promise<any> => {
-    const tool = tools.find((one) => one.name === name)!
+  const call = async (name: string, input: unknown, until = far, from = tools): Promise<any> => {
+    const tool = from.find((one) => one.name === name)!
     const hands: ToolCall = {
       cwd: '/project',
       signal: new AbortController().signal,
@@ -38,7 +39,7 @@ function conductor(context: TestContext) {
     fits(tool.output!, output.data, name)
     return output.data
   }
-  return { ...world, clock, tools, told, call }
+  return { ...world, clock, crew, desk, tools, told, call }
 }
 
 /** As strict as a client that checks the structured content. */
@@ -103,6 +104,62 @@ test('a pipeline of two: slot 2 sums up what slot 1 found', async (context) => {
       [1, 'claude', 'exited', 'killed', true],
       [2, 'gemini', 'idle', undefined, true],
     ],
+  )
+})
+
+test('words of an agent are a prompt: they give no command of the person and attach no file', async (context) => {
+  const { call, clock, answer, crew } = conductor(context)
+  await call('spawn_agent', { type: 'claude', task: '!touch made.txt' })
+  await clock.turn(300)
+  const said = [
+    '/leash all',
+    ' !id',
+    '# a note',
+    'print @/etc/passwd',
+    '{{slot_1.output}}',
+    'plain words: a/b !',
+    'été',
+  ]
+  for (const text of said) {
+    answer(1, 'done')
+    await clock.turn(1_000)
+    await call('send_to_agent', { slot: 1, text })
+    await clock.turn(300)
+  }
+  const prompts: string[] = []
+  for await (const { item } of crew.log(1).read()) if (item?.type === 'prompt') prompts.push(item.text)
+  const heading = 'Prompt, sent by termaite:'
+  assert.deepEqual(prompts, [
+    ...['!touch made.txt', ...said.slice(0, 5)].map((text) => `${heading}\n\n${text}`),
+    ...said.slice(5),
+  ])
+})
+
+test('a walled agent prompts and stops only agents that may do no more than itself', async (context) => {
+  const { call, clock, desk } = conductor(context)
+  const behind = (leash: 'read' | 'edit') => {
+    const tools = crewTools({ ...desk, leash, within: '/project' })
+    return (name: string, input: unknown) => call(name, input, far, tools)
+  }
+  const [reader, editor] = [behind('read'), behind('edit')]
+  await call('spawn_agent', { type: 'claude' })
+  await editor('spawn_agent', { type: 'claude' })
+  await reader('spawn_agent', { type: 'claude', leash: 'edit' })
+  await clock.turn(300)
+  const may = async (act: typeof reader, slot: number) => {
+    const sent = await act('send_to_agent', { slot, text: 'go on' }).catch(({ message }) => message)
+    const killed = await act('kill_agent', { slot }).catch(({ message }) => message)
+    return [sent, killed]
+  }
+  const refused = [await may(reader, 1), await may(editor, 1), await may(reader, 2)]
+  golden(context, refused)
+  const sent = (slot: number) => ({ slot, state: 'busy' })
+  assert.deepEqual(
+    [
+      await editor('send_to_agent', { slot: 3, text: 'go on' }),
+      await reader('send_to_agent', { slot: 3, text: 'too' }),
+    ],
+    [sent(3), sent(3)],
   )
 })
 

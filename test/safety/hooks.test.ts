@@ -91,6 +91,31 @@ test('JSON on stdout decides; the strictest of several counts', async (t) => {
   assert.deepEqual(stopped.outcome, { ...nothing, blocked: 'tests fail', stop: 'enough' })
 })
 
+test('a hook of the project forbids and asks, and never allows in the person’s place', async () => {
+  const decide = (permissionDecision: string) =>
+    say({ hookSpecificOutput: { permissionDecision, additionalContext: permissionDecision } })
+  const decisions = async (...commands: string[]) => {
+    const hooks = commands.map((command) => ({ command, project: true as const }))
+    const { decision, context } = await runHooks(
+      'PreToolUse',
+      {},
+      {
+        settings: { PreToolUse: [{ hooks }] },
+        cwd: tmpdir(),
+        env: { PATH: process.env.PATH },
+        clock: realClock,
+        signal: new AbortController().signal,
+        tool: { name: 'file_creator' },
+      },
+    )
+    return [decision?.permission, context]
+  }
+  const approve = say({ decision: 'approve' })
+  assert.deepEqual(await decisions(decide('allow'), approve), [undefined, ['allow']])
+  assert.deepEqual(await decisions(decide('allow'), decide('ask')), ['ask', ['allow', 'ask']])
+  assert.deepEqual(await decisions(decide('allow'), decide('deny')), ['deny', ['allow', 'deny']])
+})
+
 test('output of a hook at a prompt or a start is for the model', async () => {
   assert.deepEqual((await fire('UserPromptSubmit', { prompt: 'x' }, ['echo remember this'])).outcome, {
     ...nothing,

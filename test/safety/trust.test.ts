@@ -318,9 +318,9 @@ test('an answer that a CLI keeps does not end the trust, and everything else doe
     await book.trust(root, (await book.of(root)).mark)
     lay('project/.claude/settings.local.json', settings({ permissions: { allow: ['Bash(npm test)'] } }))
     assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json'])
-    // A file with answers alone needs no trust.
+    // A file with answers alone does not, either.
     lay('project/.qwen/settings.json', JSON.stringify({ permissions: { allow: ['Edit'] } }))
-    assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json'])
+    assert.deepEqual(brief(await book.of(root)), ['trusted', '.claude/settings.local.json', '.qwen/settings.json'])
     const planted = [{ permissions: { allow: [], defaultMode: 'bypassPermissions' } }, { apiKeyHelper: 'x' }]
     for (const more of planted) {
       lay('project/.claude/settings.local.json', settings(more))
@@ -329,6 +329,73 @@ test('an answer that a CLI keeps does not end the trust, and everything else doe
     lay('project/.claude/settings.local.json', settings({}))
     lay('project/.github/hooks/x.json', '{}')
     assert.deepEqual(brief(await book.of(root)), ['changed', '.github/hooks/x.json'])
+  }))
+
+test('rules that a project brings are no answers of the person: before a yes to the folder, and in a file that git knows', () =>
+  inProject(async (root, lay, book) => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root })
+    const local = '.claude/settings.local.json'
+    const answers = (...allow: string[]) => lay(`project/${local}`, JSON.stringify({ permissions: { allow } }))
+    const isNew = (path: string) => path === local
+    git('init', '-q')
+    lay(`project/${local}`, '{"permissions":{"allow":[]}}')
+    assert.deepEqual(brief(await book.of(root)), ['trusted'])
+    answers('Bash')
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local], 'nobody has said yes')
+    git('add', '-A')
+    await book.keepAnswers(root, root, isNew)
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local], 'git brought it while a CLI ran')
+    git('rm', '-q', '--cached', local)
+    await book.keepAnswers(root, root, () => false)
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local], 'it was there before the CLI started')
+    await book.keepAnswers(root, root, isNew)
+    answers('Bash', 'Edit')
+    const given = await book.of(root)
+    assert.deepEqual([brief(given), given.agreed, await book.all()], [['trusted', local], false, []])
+    lay('project/.mcp.json', '{}')
+    assert.deepEqual(brief(await book.of(root)), ['unknown', local, '.mcp.json'], 'and nothing else')
+    await book.trust(root, (await book.of(root)).mark)
+    answers('Bash', 'Edit', 'Write')
+    assert.equal((await book.of(root)).state, 'trusted')
+    for (const version of ['2', '4']) {
+      git('update-index', '--index-version', version)
+      git('add', local)
+      assert.deepEqual(brief(await book.of(root)), ['changed', local], 'a pull brought it')
+    }
+  }))
+
+test('scripts that the settings of any CLI name are pinned, also those of settings below the project', () =>
+  inProject(async (root, lay, book) => {
+    const deep = join(root, 'a')
+    const hook = (command: string) => JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+    lay('project/a/.claude/settings.json', hook('node scripts/stop.js'))
+    lay(
+      'project/.gemini/settings.json',
+      JSON.stringify({ mcpServers: { x: { command: 'python3', args: ['x/serve.py'] } } }),
+    )
+    lay('project/.codex/config.toml', '[mcp_servers.y]\ncommand = "node"\nargs = ["y.js"]\n')
+    lay('project/.skills/z/data.json', '{"command":"node z.js"}')
+    lay('project/.github/hooks/h.json', '{"hooks":{"sessionStart":[{"type":"command","bash":"./h.sh"}]}}')
+    const scripts = ['a/scripts/stop.js', 'h.sh', 'x/serve.py', 'y.js']
+    for (const path of [...scripts, 'z.js']) lay(`project/${path}`, 'first')
+    await book.trust(root, (await book.of(root, deep)).mark, deep)
+    assert.equal((await book.of(root, deep)).state, 'trusted')
+    lay('project/z.js', 'second')
+    assert.equal((await book.of(root, deep)).state, 'trusted', 'a skill’s data starts nothing')
+    for (const path of scripts) {
+      lay(`project/${path}`, 'second')
+      assert.deepEqual(brief(await book.of(root, deep)), ['changed', path])
+      lay(`project/${path}`, 'first')
+    }
+  }))
+
+test('a folder with a name that is no text cannot be trusted, because nobody would see what lies behind it', (t) =>
+  inProject(async (root, lay, book) => {
+    lay('project/.codex/skills/a/SKILL.md', 'a')
+    writeFileSync(Buffer.concat([Buffer.from(join(root, '.codex/skills/b')), Buffer.from([0xff])]), 'b')
+    const { state, excess } = await book.of(root)
+    golden(t, { state, excess })
+    assert.equal((await book.trust(root, (await book.of(root)).mark)).state, 'unknown')
   }))
 
 test('the card shows every file it is about', (t) => {

@@ -12,6 +12,7 @@ import { nobody } from '../../core/talk/question.ts'
 import { isSecretName, isSecretPlace } from '../../safety/secret-files.ts'
 import { projectRoot } from '../../base/git.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { isPlainPrompt } from '../../core/talk/plain-prompt.ts'
 import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
 import { linkedPicture, pictureName, takePictures } from '../../core/talk/pictures.ts'
 import { sha256 } from '../../base/hash.ts'
@@ -58,6 +59,7 @@ export async function withAttachments(
   person: PromptPerson = { ask: nobody, signal: new AbortController().signal },
 ): Promise<WithAttachments> {
   const { served, waits, signal } = person
+  if (isPlainPrompt(prompt)) return { ...taken(prompt), pictures: [], warnings: [] }
   if (served && /^\s*\/[^\s/:]+:/.test(prompt)) {
     const { findCalledPrompt, readCalledPrompt } = await import('./served-prompt.ts')
     const called = await findCalledPrompt(prompt, served.servers, signal)

@@ -18,7 +18,7 @@ import { installedProfiles } from '../installed-programs.ts'
 import { thisProgram } from '../../base/own-program.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { wallAround } from '../agent-wall.ts'
-import { homeOf } from '../place.ts'
+import { homeOf, withinVariable } from '../place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
 import { enabledAgents, leashOf, windowOf } from '../../settings/enabled-agents.ts'
 import { terminalsFolder } from './crew-terminals.ts'
@@ -89,7 +89,7 @@ export function crewRoster(
       const leash = leashOf(settings, agent, seat)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
       const opened = screenAgent(
-        { ...specOf(agent, settings), metaInstruction, folders: added },
+        { ...heldWithin(specOf(agent, settings), seat.within), metaInstruction, folders: added },
         {
           cwd: seat.cwd,
           leash,
@@ -103,6 +103,7 @@ export function crewRoster(
           enclose: wallAround(agent, {
             env: io.env,
             advises,
+            within: seat.within,
             added: () => added ?? [],
             readable: () => [parts.temp, ...(lent?.folders() ?? [])],
           }),
@@ -112,6 +113,12 @@ export function crewRoster(
       return record && agent.kind !== 'native' ? withRecordedAnswers(opened, record, allowsAct) : opened
     },
   }
+}
+
+/** Tells an agent the project of the walled agent that started it, and no other agent that of the one that started this process. */
+function heldWithin(spec: ScreenSpec, within: string | undefined): ScreenSpec {
+  if (within !== undefined) return { ...spec, env: { ...spec.env, [withinVariable]: within } }
+  return { ...spec, withheld: [...(spec.withheld ?? []), withinVariable] }
 }
 
 /** The parts of this process that an agent in a terminal needs. */

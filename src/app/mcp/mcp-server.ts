@@ -91,7 +91,7 @@ function crewResources(chosen: () => Crews | Promise<Crews> | undefined, mask: (
       const crews = await chosen()
       if (workspace === undefined || !crews) return undefined
       try {
-        const { crew } = crews.of(decodeURIComponent(workspace))
+        const crew = crews.desk.crew(decodeURIComponent(workspace))
         const { id } = await crew.slot(Number(slot))
         if (what === 'artifact') return { media: 'text/plain', text: mask(artifactText(id, await crew.artifact(id))) }
         const lines = (await entriesOf(crew, id)).map((entry) => JSON.stringify(maskedEntry(entry, mask)))

@@ -7,6 +7,7 @@ import type { FoundHub } from './hub-discovery.ts'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { newId } from '../../base/id.ts'
+import { plainPrompt } from '../../core/talk/plain-prompt.ts'
 import { projectRoot } from '../../base/git.ts'
 import { HeldLock } from '../../store/files/held-lock.ts'
 import { runningProcesses } from '../running-processes.ts'
@@ -160,7 +161,7 @@ async function sendTask(
   const said = notes.map(({ kind, by, text }) => `${kind} (${by}): ${text}`)
   for (const [at, one] of sends.entries()) {
     const words = at === 0 ? [prompt, ...said.slice(0, one.notes)] : said.slice(sends[at - 1]!.notes, one.notes)
-    await send(io, place, open, id, words.join('\n\n'), one.id)
+    await send(io, place, open, id, plainPrompt(words.join('\n\n')), one.id)
   }
   return sends.at(-1)!.id
 }

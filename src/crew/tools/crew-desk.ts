@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Crew } from '../crew.ts'
+import type { Slot } from '../slot.ts'
+import { tighter } from '../../core/work/agent.ts'
 import { about, integer, number, optional, string } from '../../core/work/shape.ts'
-
-/** The variable by which our server outside the wall knows the project of the agent behind it. Nobody behind the wall can set it. */
-export const withinVariable = 'TERMAITE_WITHIN'
+import { CrewError } from '../slot.ts'
 
 /** The parts that the crew tools need from the process that offers them. */
 export type CrewDesk = {
@@ -26,6 +26,16 @@ export type CrewDesk = {
   within?: string
   /** Every agent that can be spawned, with what it is for. */
   agents(): readonly { name: string; description?: string }[]
+}
+
+/** Refuses a walled agent that would use another one which may do more: one outside the wall, or one on a looser leash. */
+export function refuseBeyond({ within, leash }: CrewDesk, slot: Slot, act: 'prompt' | 'stop'): void {
+  if (within === undefined || (slot.within !== undefined && tighter(slot.leash, leash) === slot.leash)) return
+  const why =
+    slot.within === undefined ? 'runs outside your sandbox' : `has the leash ${slot.leash}, and yours is ${leash}`
+  throw new CrewError(
+    `slot ${slot.id} ${why}, so you cannot ${act} it. Start an agent of your own with spawn_agent, or ask the person to do it.`,
+  )
 }
 
 export const workspace = optional(about('The crew to use. Default: the crew of this project.', string()))

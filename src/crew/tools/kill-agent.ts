@@ -2,7 +2,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { parser } from '../../core/work/shape.ts'
 import { killedWords } from '../slot.ts'
-import { crewTool, slot, workspace } from './crew-desk.ts'
+import { crewTool, refuseBeyond, slot, workspace } from './crew-desk.ts'
 import { flagSchema, objectOf, slotSchema } from './slot-view.ts'
 
 export function killAgent(desk: CrewDesk): Tool {
@@ -17,6 +17,7 @@ export function killAgent(desk: CrewDesk): Tool {
     parse: input.parse,
     async run(wishes) {
       const crew = desk.crew(wishes.workspace)
+      refuseBeyond(desk, await crew.slot(wishes.slot), 'stop')
       const killed = await crew.kill(wishes.slot)
       return { text: killedWords(await crew.slot(wishes.slot), killed), data: { slot: wishes.slot, killed } }
     },

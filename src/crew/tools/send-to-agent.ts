@@ -1,8 +1,8 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
+import { plainPrompt } from '../../core/talk/plain-prompt.ts'
 import { about, parser, string } from '../../core/work/shape.ts'
-import { CrewError } from '../slot.ts'
-import { crewTool, slot, workspace } from './crew-desk.ts'
+import { crewTool, refuseBeyond, slot, workspace } from './crew-desk.ts'
 import { objectOf, slotSchema, stateSchema } from './slot-view.ts'
 
 export function sendToAgent(desk: CrewDesk): Tool {
@@ -17,11 +17,8 @@ export function sendToAgent(desk: CrewDesk): Tool {
     parse: input.parse,
     async run(wishes) {
       const crew = desk.crew(wishes.workspace)
-      if (desk.within !== undefined && (await crew.slot(wishes.slot)).within === undefined)
-        throw new CrewError(
-          `slot ${wishes.slot} runs outside your sandbox, so you cannot prompt it. Start an agent with spawn_agent, or ask the person to send the prompt.`,
-        )
-      const { id, state, queue } = await crew.send(wishes.slot, wishes.text)
+      refuseBeyond(desk, await crew.slot(wishes.slot), 'prompt')
+      const { id, state, queue } = await crew.send(wishes.slot, desk.person ? wishes.text : plainPrompt(wishes.text))
       const before = queue.length > 1 ? `, ${queue.length - 1} prompts go first` : ''
       return { text: `slot ${id}: ${state}${before}`, data: { slot: id, state } }
     },

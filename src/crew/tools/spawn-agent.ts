@@ -3,6 +3,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { resolve } from 'node:path'
 import { isWithin, realOrSame } from '../../base/real-path.ts'
+import { plainPrompt } from '../../core/talk/plain-prompt.ts'
 import { leashes, tighter } from '../../core/work/agent.ts'
 import { about, boolean, either, list, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { CrewError, stateWords } from '../slot.ts'
@@ -59,7 +60,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
         )
       const made = await crew.spawn({
         agent,
-        task: wishes.task,
+        task: wishes.task && (desk.person ? wishes.task : plainPrompt(wishes.task)),
         cwd,
         within: desk.within,
         // The slot outlives this process: another one that takes it up must not read a looser leash from it.

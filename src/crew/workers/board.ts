@@ -12,6 +12,7 @@ import type { TreeBudget } from './tree-budget.ts'
 import type { Envelope, Role, Worker, WorkerSite } from './worker.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { plainPrompt } from '../../core/talk/plain-prompt.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { areSeparate, scopeFault } from '../../core/work/path-scope.ts'
 import { allOf, CrewError, isGone } from '../slot.ts'
@@ -196,7 +197,7 @@ export class WorkerBoard {
     const bounded = scope.length > 0 || apart !== undefined
     const reads = !writes(role) && !(roleTable[role].runsInCopy && !isHeld && apart !== undefined)
     const own = reads ? 'read' : bounded ? tighter(leash, 'edit') : leash
-    return { agent, task: workerPrompt(worker, wish.prompt), cwd, leash: own, model, path, worker }
+    return { agent, task: plainPrompt(workerPrompt(worker, wish.prompt)), cwd, leash: own, model, path, worker }
   }
 
   /** Decides whether a worker needs a copy of the project: one worker at most changes files of the project itself, and only one that is held to its scope. */
@@ -270,7 +271,7 @@ export class WorkerBoard {
 
   async send(id: string, text: string): Promise<void> {
     const { slot } = await this.find(id)
-    await this.#parts.crew.send(slot.id, text)
+    await this.#parts.crew.send(slot.id, plainPrompt(text))
   }
 
   /** Brings changes into the project that stayed in the copy of a worker; without paths, all of them. Says what is there now. */

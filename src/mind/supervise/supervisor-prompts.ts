@@ -1,5 +1,6 @@
 import type { TaskNote } from '../../core/work/task-note.ts'
 import type { StartKind } from './supervision.ts'
+import { plainPrompt } from '../../core/talk/plain-prompt.ts'
 
 const openings: Record<StartKind, string> = {
   resumed:
@@ -18,5 +19,5 @@ export function resumePrompt(prompt: string, how: StartKind): string {
 export function taskPrompt(prompt: string, notes: readonly TaskNote[], reporting: string | undefined): string {
   const said = notes.filter(({ kind }) => kind !== 'progress').map(({ kind, by, text }) => `- ${kind} (${by}): ${text}`)
   const before = said.length === 0 ? [] : [`What was said about this task before:\n${said.join('\n')}`]
-  return [prompt, ...before, ...(reporting === undefined ? [] : [reporting])].join('\n\n')
+  return plainPrompt([prompt, ...before, ...(reporting === undefined ? [] : [reporting])].join('\n\n'))
 }

@@ -79,7 +79,8 @@ export async function runHooks(
     [...hooks.values()].map(async (hook) => {
       const timeout = hook.timeout ?? (event === 'SessionEnd' ? usualAtEnd : usualSeconds)
       const ran = await runHook({ ...hook, timeout }, JSON.stringify(told), world)
-      return refusedAnswer(ran, event) ?? answerOf(ran, plainIsContext)
+      const answer = refusedAnswer(ran, event) ?? answerOf(ran, plainIsContext)
+      return hook.project ? withoutConsent(answer) : answer
     }),
   )
   return joinAnswers(answers)
@@ -198,6 +199,16 @@ type HookAnswer = {
   stop?: string
   message?: string
   warning?: string
+}
+
+/**
+ * A hook of the project can forbid a call or have the person asked, and never answers in their place: the agent may change the files
+ * that the hook runs.
+ */
+function withoutConsent(answer: HookAnswer): HookAnswer {
+  if (answer.decision?.permission !== 'allow') return answer
+  const { decision: _consent, ...others } = answer
+  return others
 }
 
 /** Reads a hook's answer: exit code 2 blocks with stderr as the reason, 0 may decide by JSON on stdout, any other is a warning. */

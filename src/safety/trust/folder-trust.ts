@@ -8,6 +8,7 @@ import { defined } from '../../base/defined.ts'
 import { readText } from '../../core/talk/store.ts'
 import { realClock } from '../../base/clock.ts'
 import { leadsOut, markOf, projectOf, steeringFiles } from './steering-files.ts'
+import { mayBeTracked } from '../../base/git.ts'
 import { isWithin, realOrSame } from '../../base/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
@@ -34,7 +35,8 @@ export type FileChange = { path: string; how: 'new' | 'changed' | 'removed'; bef
 /** A file as it was trusted. `copy` shows later what changed; long and binary files have none. */
 type TrustedFile = SteeringFile & { copy?: Ref }
 
-type TrustRecords = Record<string, { at: number; files: TrustedFile[] }>
+/** `answers`: the person said no yes to the folder, and only answered questions of a CLI there, which keeps them in these files. */
+type TrustRecords = Record<string, { at: number; files: TrustedFile[]; answers?: true }>
 
 const longestCopy = 64 * 1024
 const mostCopies = 200
@@ -58,22 +60,22 @@ export class TrustBook {
   async of(root: string, cwd = root): Promise<FolderTrust> {
     const [folders, kept] = await Promise.all([foldersOf(root, cwd, this.#own), this.#doc.read()])
     const project = this.#own === undefined ? undefined : await projectOf(root, this.#own)
-    const before = ({ folder, files }: Folder) => {
+    const before = ({ folder, files }: Folder): readonly TrustedFile[] | undefined => {
       const there = project === undefined ? undefined : kept[join(project, relative(folders[0]!.folder, folder))]?.files
       // A worktree's files come from its project: those with the same content were trusted there.
       return kept[folder]?.files ?? there?.filter(({ path }) => files.some((file) => file.path === path))
     }
     const places = [...folders.map(({ folder }) => folder), ...(project === undefined ? [] : [project])]
-    const agreed = places.some((folder) => kept[folder] !== undefined)
+    const agreed = places.some((folder) => isAgreed(kept[folder]))
     return joinFolders(
-      folders.map((folder) => standing(folder, before(folder))),
+      folders.map((folder) => standing(folder, before(folder), folders[0]!.folder, kept[folder.folder]?.answers)),
       agreed,
     )
   }
 
   /** Whether the person has said yes to a folder, whatever became of its files since. */
   async knows(folder: string): Promise<boolean> {
-    return (await this.#doc.read())[realOrSame(folder)] !== undefined
+    return isAgreed((await this.#doc.read())[realOrSame(folder)])
   }
 
   /** Trusts the files that a person has seen, by their mark. If a file changed since, nothing is trusted. */
@@ -94,9 +96,29 @@ export class TrustBook {
     return this.of(root, cwd)
   }
 
+  /**
+   * Keeps the person's answers that a CLI has written into files of its own, which `isNew` names: they were not there when it started.
+   * A folder with any other steering file is left as it is, and so is a file that git knows, which came with the project.
+   */
+  async keepAnswers(root: string, cwd: string, isNew: (path: string) => boolean): Promise<void> {
+    const folders = await foldersOf(root, cwd, this.#own)
+    const kept = await this.#doc.read()
+    const given = folders.filter(
+      ({ folder, files, excess }) =>
+        excess === undefined &&
+        files.length > 0 &&
+        kept[folder] === undefined &&
+        files.every(({ path, rest }) => rest === '' && isNew(path) && !mayBeTracked(folders[0]!.folder, path)),
+    )
+    if (given.length === 0) return
+    const at = this.#clock.now()
+    const seen = Object.fromEntries(given.map(({ folder, files }) => [folder, { at, files, answers: true as const }]))
+    await this.#doc.update((all) => ({ ...seen, ...all }))
+  }
+
   /** The folders that were trusted, with the files of each. */
   async all(): Promise<{ folder: string; at: number; files: string[] }[]> {
-    const kept = Object.entries(await this.#doc.read())
+    const kept = Object.entries(await this.#doc.read()).filter(([, one]) => isAgreed(one))
     return kept.map(([folder, { at, files }]) => ({ folder, at, files: files.map(({ path }) => path) }))
   }
 
@@ -146,6 +168,8 @@ async function textOf(root: string, path: string): Promise<string | undefined> {
     return undefined
   }
 }
+
+const isAgreed = (kept: TrustRecords[string] | undefined) => kept !== undefined && !kept.answers
 
 type Folder = SteeringFiles & { folder: string }
 
@@ -199,13 +223,19 @@ function programQuestion(root: string): Question {
 
 type Standing = Omit<FolderTrust, 'mark' | 'agreed' | 'out'> & { all: readonly SteeringFile[] }
 
-function standing({ files: all, excess }: SteeringFiles, before: readonly TrustedFile[] | undefined): Standing {
+function standing(
+  { files: all, excess }: SteeringFiles,
+  before: readonly TrustedFile[] | undefined,
+  root: string,
+  answers?: true,
+): Standing {
   const paths = all.map(({ path }) => path)
   if (excess !== undefined) return { state: 'unknown', files: paths, changes: [], all, excess }
   if (all.length === 0) return { state: 'trusted', files: [], changes: [], all }
-  if (!before || before.length === 0) return { state: 'unknown', files: paths, changes: [], all }
-  const changes = difference(before, all)
+  if (!before) return { state: 'unknown', files: paths, changes: [], all }
+  const changes = difference(before, all, root)
   if (changes.length === 0) return { state: 'trusted', files: paths, changes, all }
+  if (answers || before.length === 0) return { state: 'unknown', files: paths, changes: [], all }
   return { state: 'changed', files: changes.map(({ path }) => path), changes, all }
 }
 
@@ -231,15 +261,23 @@ function joinFolders(folders: readonly Standing[], agreed: boolean): FolderTrust
 export const excessWords = (root: string, excess: string) =>
   `${root} cannot be trusted, because not all of its files that can run programs and steer agents can be checked: ${excess}. Move what is not needed out of folders such as .claude, .agents and .skills.`
 
-/** The files that were added, changed or removed, sorted by their paths. */
-function difference(before: readonly TrustedFile[], now: readonly SteeringFile[]): FileChange[] {
+/**
+ * The files that were added, changed or removed, sorted by their paths. Rules that a CLI adds to a file of its own after a person's
+ * answer are no change, unless git knows the file: then they may have come with the project.
+ */
+function difference(before: readonly TrustedFile[], now: readonly SteeringFile[], root: string): FileChange[] {
   const known = new Map(before.map((file) => [file.path, file]))
+  const isSame = ({ path, hash, rest }: SteeringFile) => {
+    const was = known.get(path)
+    if (was?.hash === hash) return true
+    return rest !== undefined && rest === (was ? (was.rest ?? was.hash) : '') && !mayBeTracked(root, path)
+  }
   const there = new Set(now.map(({ path }) => path))
   const changed = now
-    .filter(({ path, hash }) => known.get(path)?.hash !== hash)
+    .filter((file) => !isSame(file))
     .map(({ path }) => ({ path, how: known.has(path) ? 'changed' : 'new', before: known.get(path)?.copy }))
   const removed = before
-    .filter(({ path }) => !there.has(path))
+    .filter(({ path, rest }) => !there.has(path) && rest !== '')
     .map(({ path, copy }) => ({ path, how: 'removed', before: copy }))
   return [...changed, ...removed]
     .map((change) => defined(change) as FileChange)

@@ -1,29 +1,29 @@
 import { lstat, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
+import { definitionFolders } from '../../core/work/definition-folders.ts'
 
 /** A file or a part of a file that a trusted command runs, by its path in the project; `part` is hashed instead of the whole. */
 type NamedScript = { path: string; part?: string }
 
-/** The project's files whose commands run once the folder is trusted: hooks, MCP servers, and a crew's set-up command. */
-const commandFiles = [
-  '.mcp.json',
-  'termaite.mcp.yaml',
-  'terminus.mcp.yaml',
-  '.termaite/settings.json',
-  '.claude/settings.json',
-  '.claude/settings.local.json',
-]
+/** Folders of steering files that hold data and packages, and no settings. */
+const dataFolders = [...definitionFolders.skills, 'node_modules']
+
+/** Settings whose commands may run once the folder is trusted: hooks, MCP servers, and a crew's set-up command. */
+const isSettings = (path: string) =>
+  /\.(?:jsonc?|ya?ml|toml)$/.test(path) && !dataFolders.some((folder) => `/${path}`.includes(`/${folder}/`))
 
 /**
- * The scripts that the project's commands name: their content is what would run. These are files of the project that stand in
+ * The scripts that commands in steering files name: their content is what would run. These are files of the project that stand in
  * a command, its arguments or its environment, what an interpreter would start in a named folder, and the scripts of
- * `package.json` and make. What these scripts load themselves is not followed.
+ * `package.json` and make. A path counts from the project and from the folder `below` it that the files lie in. What these scripts
+ * load themselves is not followed.
  */
-export async function namedScripts(root: string, isUsed: (path: string) => boolean): Promise<NamedScript[]> {
+export async function namedScripts(root: string, files: readonly string[], below = ''): Promise<NamedScript[]> {
   const found = new Map<string, NamedScript>()
-  for (const file of commandFiles.filter(isUsed))
-    for (const command of commandsIn(await valueIn(join(root, file), root)))
+  const bases = below === '' ? ['.'] : ['.', below]
+  for (const file of files.filter(isSettings))
+    for (const command of commandsIn(await valueIn(join(root, file), root), bases))
       for (const script of await scriptsOf(command, root)) found.set(script.path, script)
   return [...found.values()]
 }
@@ -31,16 +31,18 @@ export async function namedScripts(root: string, isUsed: (path: string) => boole
 /** A command as it is written, in any of its forms: one line for a shell, or a program with arguments. */
 type WrittenCommand = { words: string[]; folders: string[] }
 
-const keys = new Set(['command', 'args', 'env', 'setup'])
+/** The names under which settings hold commands: `bash` in hooks of Copilot CLI, `notify` in Codex, the last two in Aider. */
+const keys = new Set(['command', 'args', 'env', 'environment', 'setup', 'bash', 'notify', 'lint-cmd', 'test-cmd'])
 
 /** Every command in a settings file, at any depth. */
-function commandsIn(value: unknown): WrittenCommand[] {
+function commandsIn(value: unknown, bases: readonly string[]): WrittenCommand[] {
   if (typeof value !== 'object' || value === null) return []
   const own = Array.isArray(value) ? [] : Object.entries(value).filter(([key]) => keys.has(key))
   const { cwd } = value as { cwd?: unknown }
-  const folders = typeof cwd === 'string' ? ['.', ...wordsOf(cwd)] : ['.']
+  const inside = typeof cwd === 'string' ? wordsOf(cwd) : []
+  const folders = bases.flatMap((base) => [base, ...inside.map((one) => (isAbsolute(one) ? one : join(base, one)))])
   const words = own.flatMap(([, one]) => textsIn(one)).flatMap(wordsOf)
-  const deeper = Object.values(value).flatMap(commandsIn)
+  const deeper = Object.values(value).flatMap((one) => commandsIn(one, bases))
   return words.length > 0 ? [{ words, folders }, ...deeper] : deeper
 }
 
@@ -149,6 +151,7 @@ async function valueIn(path: string, root: string): Promise<unknown> {
     if (!isWithin(root, real) || !there.isFile() || there.size > longest) return undefined
     const text = await readFile(real, 'utf8')
     if (/\.ya?ml$/.test(path)) return (await import('../../base/yaml-parser.ts')).parse(text) as unknown
+    if (path.endsWith('.toml')) return (await import('../../base/toml-parser.ts')).parseToml(text)
     const { parse } = await import('jsonc-parser')
     return parse(text, [], { allowTrailingComma: true }) as unknown
   } catch {

@@ -43,8 +43,11 @@ type SteeringLimits = { files: number; folders: number; bytes: number }
 
 const steeringLimits: SteeringLimits = { files: 5_000, folders: 20_000, bytes: 256_000_000 }
 
-/** A file that can run code or steer an agent, with the hash of its content. */
-export type SteeringFile = { path: string; hash: string }
+/**
+ * A file that can run code or steer an agent, with the hash of its content. `rest` is the hash without the answers that a CLI keeps in
+ * it, and empty where there is nothing else; other files have none.
+ */
+export type SteeringFile = { path: string; hash: string; rest?: string }
 
 /** Steering files; `excess` says why there are others that were not read, so that these alone can not be trusted. */
 export type SteeringFiles = { files: SteeringFile[]; excess?: string }
@@ -63,10 +66,10 @@ export async function steeringFiles(
   const nested = [...definitionFolders.skills, ...definitionFolders.agents, ...Object.keys(cliSettings), ...claudeFiles]
   const places = below === '' ? Object.keys(steering) : nested.map((path) => `${below}/${path}`)
   for (const path of places) await search.gather(path)
-  if (below === '')
-    for (const { path, part } of await namedScripts(root, search.has))
-      if (part === undefined) await search.gather(path, true)
-      else search.addPart(path, part)
+  const settings = search.found.map(({ path }) => path)
+  for (const { path, part } of await namedScripts(root, settings, below))
+    if (part === undefined) await search.gather(path, true)
+    else search.addPart(path, part)
   return defined({ files: search.found.sort((a, b) => (a.path < b.path ? -1 : 1)), excess: search.excess })
 }
 
@@ -120,7 +123,11 @@ class SteeringSearch {
     if (!there.isDirectory() || this.#entered.has(real)) return
     this.#entered.add(real)
     if (this.#entered.size > this.#limits.folders) this.excess = `they lie in more than ${this.#limits.folders} folders`
-    const names = await readdir(real).catch(() => [])
+    const bytes = await readdir(real, { encoding: 'buffer' }).catch(() => [])
+    const names = bytes.map((name) => name.toString())
+    // A file behind such a name could not be opened here, and a CLI that keeps names as bytes could use it.
+    if (names.some((name, at) => !Buffer.from(name).equals(bytes[at]!)))
+      this.excess = `a name in ${path} is not valid UTF-8`
     for (const name of names.sort()) await this.gather(`${path}/${name}`)
   }
 
@@ -136,12 +143,12 @@ class SteeringSearch {
       return
     }
     this.#bytes += read.bytes
-    const hash = answered.test(path) ? await withoutAnswers(real, read.hash) : read.hash
-    if (hash !== undefined) this.#add(path, hash)
+    const parts = answered.test(path) ? await answersIn(real) : undefined
+    if (parts?.rest !== '' || parts.answers) this.#add(path, read.hash, parts?.rest)
   }
 
-  #add(path: string, hash: string): void {
-    if (this.found.length < this.#limits.files) this.found.push({ path, hash })
+  #add(path: string, hash: string, rest?: string): void {
+    if (this.found.length < this.#limits.files) this.found.push(defined({ path, hash, rest }))
     else this.excess = `there are more than ${this.#limits.files} of them`
   }
 }
@@ -181,17 +188,18 @@ async function hashed(real: string, most: number): Promise<{ hash: string; bytes
 const answered = /(?:^|\/)(?:\.claude\/settings\.local|\.qwen\/settings(?:\.local)?)\.json$/
 
 /**
- * The hash of a settings file without the rules that a person's answers add to it, so that an answer does not end the trust;
- * undefined where the file holds nothing else.
+ * Whether a settings file holds rules of the kind that a person's answers add to it, and the hash of everything else in it, which is
+ * empty where there is nothing else. Undefined for a file that cannot be read so.
  */
-async function withoutAnswers(real: string, whole: string): Promise<string | undefined> {
+async function answersIn(real: string): Promise<{ answers: boolean; rest: string } | undefined> {
   try {
-    const { permissions = {}, ...rest } = JSON.parse(await readFile(real, 'utf8')) as { permissions?: object }
-    const { allow: _answers, ...rules } = permissions as { allow?: unknown }
-    const left = Object.keys(rules).length > 0 ? { ...rest, permissions: rules } : rest
-    return Object.keys(left).length === 0 ? undefined : sha256().update(JSON.stringify(left)).digest('hex')
+    const { permissions = {}, ...others } = JSON.parse(await readFile(real, 'utf8')) as { permissions?: object }
+    const { allow = [], ...rules } = permissions as { allow?: unknown }
+    const left = Object.keys(rules).length > 0 ? { ...others, permissions: rules } : others
+    const rest = Object.keys(left).length === 0 ? '' : sha256().update(JSON.stringify(left)).digest('hex')
+    return { answers: !(Array.isArray(allow) && allow.length === 0), rest }
   } catch {
-    return whole
+    return undefined
   }
 }
 
