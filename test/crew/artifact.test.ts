@@ -1,5 +1,6 @@
 import type { Agent } from '../../src/core/work/agent.ts'
 import { test } from 'node:test'
+import { plainPrompt } from '../../src/core/talk/plain-prompt.ts'
 import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { settled } from '../../src/base/hand-clock.ts'
@@ -61,7 +62,7 @@ test('the last artifact survives a failed turn, and a long one is filled in whol
     earlier: { truncated: true, fenced: false },
   })
   assert.equal(output.length, longestArtifact)
-  assert.equal(reader.turns[0]!.prompt, `<output slot="1">\n${output}\n</output>`)
+  assert.equal(reader.turns[0]!.prompt, plainPrompt(`<output slot="1">\n${output}\n</output>`))
 })
 
 test('an answer whose beginning scrolled out of the terminal says so', async (t) => {
