@@ -64,10 +64,6 @@ for (const seed of seeds)
       // A disk of its own, so that a full one hurts this night alone.
       const disk = mkdtempSync(join(tmpdir(), 'termaite-night-'))
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=900m', 'tmpfs', disk])
-      t.after(() => {
-        spawnSync('umount', ['-l', disk])
-        rmSync(disk, { recursive: true, force: true })
-      })
 
       let [quotas, isHeld] = [0, false]
       /** The tokens that the models billed for each thing. */
@@ -179,6 +175,9 @@ for (const seed of seeds)
           spawnSync('tmux', ['-S', join(place.root, socket), 'kill-server'])
         for (const name of names) for (const pid of processesOf(name)) signal(pid, 'SIGKILL')
         hubProcess.kill('SIGKILL')
+        // Last, because the sockets of tmux and the sessions are on this disk.
+        spawnSync('umount', ['-l', disk])
+        rmSync(disk, { recursive: true, force: true })
       })
 
       const sessions = () =>
