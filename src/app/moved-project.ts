@@ -74,7 +74,7 @@ export function refuseMove(from: string, { home, root }: ProjectPlace): void {
     )
 }
 
-/** What the person allowed for one folder is not allowed for another. */
+/** A project's record without the permissions in it: they were given for the old folder, and the new one has to ask again. */
 function withoutConsent({
   rules: _rules,
   outside: _outside,

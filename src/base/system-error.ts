@@ -1,6 +1,6 @@
 import { errorCode } from './files.ts'
 
-/** What to do where a disk has no room. */
+/** The words for a full disk, with the advice to free some space. */
 export const diskFullWords = 'the disk is full; free some space and try again'
 const unwritable = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
 const inTheWay = 'a file or folder of another kind is in the way; move it and try again'

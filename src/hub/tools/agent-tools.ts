@@ -9,7 +9,7 @@ import { agentOf } from '../hub-roles.ts'
 import { hubTool, text, timeout } from './hub-tool.ts'
 import { agentView, promptView, taskView } from './tool-views.ts'
 
-/** What the tools ask beyond the hub itself. */
+/** Two sources outside the hub's ledger that the tools of agents need: the folders of this machine, and the hub's keys. */
 export type Registry = {
   /** The keys of a folder, where it is on the machine of the hub: an agent that registers over MCP knows only its path. */
   identify?(path: string, machine: string | undefined): Promise<string[] | undefined>

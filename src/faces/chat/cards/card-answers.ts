@@ -173,7 +173,10 @@ export class CardAnswers {
 /** Rows of coverage that are shown of one option. */
 const mostCovers = 4
 
-/** What an option allows from then on. Among options with numbers of their own, whose order says nothing, that is painted as dangerous. */
+/**
+ * The lines that tell what an option allows from then on. On our own cards each kind of answer has a fixed number; the numbers of a CLI
+ * follow no such order, so for options that have them these lines have the colour of danger.
+ */
 function coverLines(mark: string, option: Option | undefined, width: number, theme: Theme): string[] {
   const { grants, key } = option ?? {}
   if (grants === undefined) return []
