@@ -13,10 +13,8 @@ import { messageOf } from '../base/error-message.ts'
 import { InnerWorks } from '../core/work/inner-work.ts'
 import { withPictures } from '../core/talk/pictures.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
-import { keepPictures, withAttachments } from '../app/attachments/attachments.ts'
-import { personServers } from '../app/native/person-servers.ts'
 import { serveTurns } from '../app/peers.ts'
-import { prepareTurn } from '../app/turn-preparation.ts'
+import { attachedPrompt, prepareTurn } from '../app/turn-preparation.ts'
 import { runTurn } from '../app/turn.ts'
 import { closingOf, TurnSummary } from './turn-summary.ts'
 
@@ -242,14 +240,8 @@ export class TurnRunner {
       // Nobody waits for the screens.
       void waits(words)
     }
-    const served = { servers: personServers(app), blobs: app.blobs, clock: app.io.clock }
-    const attached = async (text: string) => {
-      const person = { ask, signal, served, waits: waiting }
-      const found = await withAttachments(text, app.place.cwd, app.io.env.HOME, person)
-      for (const warning of found.warnings) say(warning, 'error')
-      await keepPictures(found.pictures, app.blobs)
-      return found
-    }
+    const attached = (text: string) =>
+      attachedPrompt(app, text, { ask, signal, warn: (words) => say(words, 'error'), waits: waiting })
     const { prompt, files } = await attached(typed)
     await waits('reading the conversation')
     await prepareTurn(app, { signal, say, waits: waiting })

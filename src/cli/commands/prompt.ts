@@ -5,7 +5,6 @@ import type { Format } from '../../faces/print.ts'
 import type { Parsed, Program } from '../cli-command.ts'
 import type { App } from '../../app/app.ts'
 import type { CommandPrompt } from '../../app/commands/command-prompt.ts'
-import type { WithAttachments } from '../../app/attachments/attachments.ts'
 import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Border } from '../../safety/border.ts'
@@ -17,9 +16,7 @@ import { tag } from '../../core/talk/transcript.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../../app/app.ts'
-import { keepPictures, withAttachments } from '../../app/attachments/attachments.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
-import { personServers } from '../../app/native/person-servers.ts'
 import { actsByOurTools } from '../../app/turn.ts'
 import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
 import { untilAborted } from '../../base/clock.ts'
@@ -28,7 +25,7 @@ import { fallbackNative, withFallback } from '../../app/offers/fallback-agent.ts
 import { placeOf } from '../../app/place.ts'
 import { latestProject } from '../../app/projects.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
-import { prepareTurn } from '../../app/turn-preparation.ts'
+import { attachedPrompt, prepareTurn } from '../../app/turn-preparation.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
@@ -183,15 +180,25 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
 
 /** The prompt with everything that it names, what was piped in, and the `instruction` for the form of the answer. */
 async function wholePrompt(app: App, { typed, piped }: TypedPrompt, instruction: string | undefined, program: Program) {
+  const { io } = app
   if (isNote(typed.trim()))
     say(
-      app.io,
+      io,
       'termaite: a note for AGENTS.md (#…) needs a person who sees the change, so this is sent as a prompt. In the chat, # and /remember add notes.',
     )
   const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim(), program) : undefined
-  const { prompt: attached, files, pictures } = await attachedPrompt(app, command?.prompt ?? typed)
+  const warn = (words: string) => say(io, `termaite: ${words}`)
+  const author = { ask: personAt(io), signal: io.signal, warn }
+  const attach = async () => {
+    const attached = await attachedPrompt(app, command?.prompt ?? typed, author)
+    if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
+    return attached
+  }
+  const { prompt: attached, files } = await attach().catch(async (error) => {
+    await closeNative(app.native)
+    throw error
+  })
   const asked = piped === undefined ? attached : `${attached}\n\n${tag('stdin', '', piped)}`
-  await keepPictures(pictures, app.blobs)
   return { prompt: instruction === undefined ? asked : `${asked}\n\n${instruction}`, files, terms: command?.terms }
 }
 
@@ -236,22 +243,6 @@ async function typedPrompt(io: Io, given: string | undefined): Promise<TypedProm
   if (`${typed}${beside}`.trim() === '')
     throw new UsageError('the prompt is empty. Give one: termaite -p "why does the build fail?"')
   return beside === '' ? { typed } : { typed, piped: beside }
-}
-
-/** Reads the files, resources and prompts that the prompt names; says what could not be attached. */
-async function attachedPrompt(app: App, typed: string): Promise<Omit<WithAttachments, 'warnings'>> {
-  const { io, place, blobs } = app
-  const served = { servers: personServers(app), blobs, clock: io.clock }
-  const person = { ask: personAt(io), signal: io.signal, served }
-  try {
-    const { warnings, ...found } = await withAttachments(typed, place.cwd, io.env.HOME, person)
-    for (const warning of warnings) say(io, `termaite: ${warning}`)
-    if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
-    return found
-  } catch (error) {
-    await closeNative(app.native)
-    throw error
-  }
 }
 
 /** Says whether this run is the chat: both streams are terminals, and no flag asks for one turn. */
