@@ -9,4 +9,5 @@ const parts = { ...JSON.parse(ground!), clock: realClock }
 const host = kind === 'tmux' ? tmuxHost(parts) : ptyHost(parts)
 const terminal = await host.open(command!, { cwd: parts.cwd, ...(parts.id && { id: parts.id }) })
 console.log(JSON.stringify({ keeper: process.pid, id: terminal.id, pids: await stubbornOnes(terminal) }))
-setInterval(() => {}, 1e6)
+// A busy keeper asks tmux all the time.
+setInterval(() => parts.busy && void terminal.screen().catch(() => {}), parts.busy ? 5 : 1e6)

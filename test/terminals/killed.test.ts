@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -84,6 +84,26 @@ describe('termaite is killed', { concurrency: true }, () => {
     await until(async () => (await living(pids)).length === 0)
     await until(() => tmux(place, 'list-panes', '-a', '-F', '#{pane_start_command}').trim() === '"sleep 1000"')
     assert.equal(await place.host.find(id), undefined)
+  })
+
+  test('a server that is ended together with four keepers can be started again', { skip: noTmux }, async (t) => {
+    const place = ground('tmux', t)
+    const { env, cwd, terminals: folder, socket } = place
+    const parts = JSON.stringify({ env, cwd, folder, socket, busy: true })
+    const argv = [join(import.meta.dirname, 'keeper.ts'), 'tmux', parts, running('stubborn')]
+    // Tmux hangs in about half of the tries where its control clients outlive their keepers.
+    for (let round = 0; round < 4; round++) {
+      const keepers = [1, 2, 3, 4].map(() => spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 2] }))
+      t.after(() => keepers.forEach((keeper) => keeper.kill('SIGKILL')))
+      await Promise.all(keepers.map(({ stdout }) => once(stdout!, 'data')))
+      for (const keeper of keepers) keeper.kill('SIGKILL')
+      tmux(place, 'kill-server')
+      await until(() => spawnSync('tmux', ['-L', socket, 'list-sessions'], { env }).stderr.includes('no server'))
+      const terminal = await place.host.open('cat', { cwd })
+      await terminal.write('again\r')
+      await drawn(terminal, 'again\r\nagain')
+      await terminal.close()
+    }
   })
 
   test('closing a host ends the panes that are bound to this process', { skip: noTmux }, async (t) => {

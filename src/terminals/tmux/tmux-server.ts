@@ -2,6 +2,8 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
 import { quotedWord } from '../../base/shell-word.ts'
 
 /** The tmux options that name a server's socket. */
@@ -137,12 +139,18 @@ class ControlClient {
   #open = true
 
   constructor(program: string, place: readonly string[], env: Record<string, string>, session: string) {
+    // A server that is ended right after this process was killed waits for ever for its control clients (tmux 3.3), and takes no session
+    // meanwhile: the watchdog ends the client with this process.
+    const mark = `control-${randomUUID()}`
+    watch(mark, env.PATH)
     const attach = ['attach-session', '-f', 'no-output,ignore-size', '-t', `=${session}`]
     this.#child = spawn(program, ['-u', ...place, '-C', ...attach], {
       stdio: ['pipe', 'pipe', 'ignore'],
       env,
       cwd: '/',
+      detached: true,
     })
+    if (this.#child.pid !== undefined) watchGroup(mark, this.#child.pid)
     let rest = ''
     this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n')
@@ -150,7 +158,11 @@ class ControlClient {
       for (const line of lines) this.#take(line)
     })
     this.#child.stdin.on('error', () => {})
-    this.#child.on('error', () => this.close()).on('close', () => this.close())
+    const over = () => {
+      unwatch(mark)
+      this.close()
+    }
+    this.#child.on('error', over).on('close', over)
     this.#hold(false)
   }
 
