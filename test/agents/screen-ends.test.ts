@@ -9,10 +9,8 @@ import assert from 'node:assert/strict'
 import { realClock } from '../../src/base/clock.ts'
 import { turnOf } from '../contract/agent.ts'
 import { sized } from '../full.ts'
+import { atOnce, often } from './often.ts'
 import { faked, lacks, stageOf } from './screen-rig.ts'
-
-/** How often each host plays each scene. */
-const times = sized(1, 50)
 
 /**
  * The usual run hands in a time that goes four times as fast, to the agent and to the program: every wait of the agent
@@ -47,6 +45,9 @@ const begun: [string, string] = ['begins 1\nanswer 1', 'begins 2\nanswer 2']
 
 const rowsOf = (turn: number, count: number) =>
   Array.from({ length: count }, (_, row) => `row ${row + 1} of answer ${turn}`).join('\n')
+
+/** Longer than two rows of a terminal, and one column off its edge, so that a wide character does not fit into the last one. */
+const wide = `a${'漢字'.repeat(70)} 👍${'か'.repeat(70)}`
 
 const scenes: Record<string, Scene> = {
   'a fence is waited for, however silent the program is': {
@@ -111,6 +112,18 @@ const scenes: Record<string, Scene> = {
     answers: plain,
     by: 'pattern',
   },
+  'an answer of wide characters that the terminal folds is whole': {
+    modes: ['scroll', `say:${encodeURIComponent(wide)}`],
+    over: own(prompt),
+    answers: [wide, wide],
+    by: 'pattern',
+  },
+  'a fenced answer of wide characters that the terminal folds is whole': {
+    modes: ['scroll', `say:${encodeURIComponent(wide)}`],
+    over: fenced(own(prompt)),
+    answers: [wide, wide],
+    by: 'fence',
+  },
   'a fenced answer of 12,000 rows is whole': {
     modes: ['scroll', 'rows:12000'],
     over: fenced(own(prompt)),
@@ -132,24 +145,24 @@ async function outcomes(agent: Agent, prompts: readonly string[]) {
   return seen
 }
 
-describe('the end of a turn in a real terminal', { concurrency: 18 }, () => {
+describe('the end of a turn in a real terminal', { concurrency: atOnce }, () => {
   for (const kind of ['tmux', 'pty'] satisfies Kind[])
     for (const [name, { modes, over, answers, by, prompts = ['do it', 'do it again'] }] of Object.entries(scenes))
-      test(`${kind}: ${name}`, { skip: lacks(kind) }, async () => {
+      test(`${kind}: ${name}`, { skip: lacks(kind) }, async (t) => {
         // The terminals themselves keep the time of the machine.
         const stage = { ...stageOf(kind), clock }
         const ended = (text: string): Outcome => ({ ok: true, text, seen: { fenced: by === 'fence', by } })
-        try {
-          for (let time = 0; time < times; time++) {
-            const { agent } = faked(stage, modes, over)
+        const play = async () => {
+          const { agent } = faked(stage, modes, over)
+          try {
             assert.deepEqual(await outcomes(agent, prompts), [
               { states: ['starting', 'busy', 'idle'], outcome: ended(answers[0]) },
               { states: ['busy', 'idle'], outcome: ended(answers[1]) },
             ])
+          } finally {
             await agent.close()
           }
-        } finally {
-          await stage.close()
         }
+        await often(t, play).finally(() => stage.close())
       })
 })

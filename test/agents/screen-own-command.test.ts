@@ -1,8 +1,10 @@
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
+import type { Kind } from './screen-rig.ts'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
-import { partsOf, stageOf } from './screen-rig.ts'
+import { atOnce, often } from './often.ts'
+import { lacks, partsOf, stageOf } from './screen-rig.ts'
 
 test('a shell is an agent by its command and its prompt alone', async () => {
   const stage = stageOf('pty')
@@ -33,31 +35,64 @@ test('a shell is an agent by its command and its prompt alone', async () => {
   await stage.close()
 })
 
-test('a turn of a program without a pattern ends, also when it prints nothing or nothing but the words of the prompt', async () => {
-  const stage = stageOf('pty')
-  const spec = { window: 1000, timeoutMs: 60_000, silenceMs: 30_000 }
-  const answers = async (command: string, ...prompts: string[]) => {
-    const agent = screenAgent({ ...spec, name: 'own', command }, { cwd: stage.cwd, leash: 'ask' }, partsOf(stage))
-    const ends: unknown[] = []
-    for (const [at, prompt] of prompts.entries()) {
-      const events = await eventsOf(agent, turnOf({ id: `turn-${at}`, prompt, cwd: stage.cwd }))
-      const end = events.at(-1)
-      ends.push(end?.type === 'end' && end.outcome.ok ? [end.outcome.text, end.outcome.seen] : end)
-    }
-    await agent.close()
-    return ends
-  }
-  const seen = { fenced: false, by: 'quiet' }
-  assert.deepEqual(await answers("PS1='me@here$ ' bash --norc --noprofile", 'cd /', 'x=1', 'echo $x', 'x=2'), [
-    ['', seen],
-    ['', seen],
-    ['1', seen],
-    ['', seen],
-  ])
-  // It has no prompt of its own, and repeats what it is told.
-  assert.deepEqual(await answers('echo ready; exec cat', 'hello', 'hello'), [
-    ['hello', seen],
-    ['hello', seen],
-  ])
-  await stage.close()
-})
+/** A shell whose sign names its folder, and two programs without a sign: one repeats what it is told, the other is silent. */
+const shell = "PS1='\\w$ ' bash --norc --noprofile"
+const parrot = 'echo ready; exec cat'
+
+const seen = { fenced: false, by: 'quiet' }
+
+/** Programs without a pattern, their prompts, and the answers. */
+const unmarked: Record<string, { command: string; said: [prompt: string, answer: string][] }> = {
+  'a turn that prints nothing ends': {
+    command: shell,
+    said: [
+      ['x=1', ''],
+      ['echo $x', '1'],
+      ['x=2', ''],
+    ],
+  },
+  'a sign that changes, or follows words on the same line, is no part of an answer': {
+    command: shell,
+    said: [
+      ['cd /', ''],
+      ['cd /usr; pwd', '/usr'],
+      ["PS1='anew> '", ''],
+      ['echo "<b>"', '<b>'],
+      // Last: bash draws the line after words without an end of line over them.
+      ['printf words', 'words'],
+    ],
+  },
+  'a turn that prints nothing but the words of the prompt ends': {
+    command: parrot,
+    said: [
+      ['hello', 'hello'],
+      ['hello', 'hello'],
+    ],
+  },
+}
+
+for (const kind of ['tmux', 'pty'] satisfies Kind[])
+  describe(`${kind}: a program without a pattern`, { concurrency: atOnce, skip: lacks(kind) }, () => {
+    for (const [name, { command, said }] of Object.entries(unmarked))
+      test(`${kind}: ${name}`, async (t) => {
+        const stage = stageOf(kind)
+        const play = async () => {
+          const spec = { name: 'own', command, window: 1000, timeoutMs: 120_000, silenceMs: 60_000 }
+          const agent = screenAgent(spec, { cwd: stage.cwd, leash: 'ask' }, partsOf(stage))
+          const ends: unknown[] = []
+          try {
+            for (const [at, [prompt]] of said.entries()) {
+              const end = (await eventsOf(agent, turnOf({ id: `turn-${at}`, prompt, cwd: stage.cwd }))).at(-1)
+              ends.push(end?.type === 'end' && end.outcome.ok ? [end.outcome.text, end.outcome.seen] : end)
+            }
+          } finally {
+            await agent.close()
+          }
+          assert.deepEqual(
+            ends,
+            said.map(([, answer]) => [answer, seen]),
+          )
+        }
+        await often(t, play).finally(() => stage.close())
+      })
+  })

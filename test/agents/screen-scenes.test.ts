@@ -9,9 +9,10 @@ import type { Kind, Over, Stage } from './screen-rig.ts'
 import { turnOf } from '../contract/agent.ts'
 import { faked, kinds, lacks, stageOf } from './screen-rig.ts'
 import { sized } from '../full.ts'
+import { atOnce, often } from './often.ts'
 
-/** Real terminals play the scenes marked for them, once; in a full run every host plays every scene this many times. */
-const times = sized(0, 20)
+/** Real terminals play the scenes marked for them; in a full run every host plays every scene. */
+const isFull = sized(false, true)
 
 type Seen = { states: string[]; text: string; outcome: Outcome | undefined }
 
@@ -114,6 +115,17 @@ const scenes: Record<string, Scene> = {
       assert.deepEqual({ states, text }, { states: ['starting', 'busy'], text: 'half of answer 1' })
       assert.ok(outcome && !outcome.ok && outcome.failure.kind === 'crash')
       assert.match(outcome.failure.message, /^faker failed with exit code 3: /)
+    },
+  },
+  'one that is killed while it works has failed, with its last words': {
+    modes: ['killed'],
+    real: true,
+    not: ['scripted'],
+    async play(agent) {
+      const { states, text, outcome } = await taken(agent, {})
+      assert.deepEqual({ states, text }, { states: ['starting', 'busy'], text: 'half of answer 1' })
+      assert.ok(outcome && !outcome.ok && outcome.failure.kind === 'crash')
+      assert.match(outcome.failure.message, /^faker was ended by a signal \(9\): /)
     },
   },
   'one whose window is closed while it works has failed, and is begun again': {
@@ -232,21 +244,20 @@ const scenes: Record<string, Scene> = {
 }
 
 for (const kind of kinds)
-  describe(kind, { concurrency: 6, skip: lacks(kind) }, () => {
+  describe(kind, { concurrency: Math.min(6, atOnce), skip: lacks(kind) }, () => {
     let stage: Stage
     before(() => void (stage = stageOf(kind)))
     after(() => stage.close())
     for (const [name, { modes, real, not = [], over = {}, play }] of Object.entries(scenes)) {
-      if (not.includes(kind) || (kind !== 'scripted' && !real && times === 0)) continue
-      test(`${kind}: ${name}`, async () => {
-        for (let time = 0; time < Math.max(1, times); time++) {
+      if (not.includes(kind) || (kind !== 'scripted' && !real && !isFull)) continue
+      test(`${kind}: ${name}`, (t) =>
+        often(t, async () => {
           const { agent, open } = faked(stage, modes, { ...over, spec: { fence: true, ...over.spec } })
           try {
             await play(agent, open, stage)
           } finally {
             await agent.close()
           }
-        }
-      })
+        }))
     }
   })

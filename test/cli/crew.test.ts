@@ -30,7 +30,8 @@ class CrewMachine extends Machine {
     this.#gate = join(this.folder, 'gate')
     const command = (...modes: string[]) => [process.execPath, fake, this.#gate, 'scroll', ...modes].join(' ')
     const agent = (...modes: string[]) => ({ command: command(...modes), idle_pattern: '^> ?$', response_fence: true })
-    const agents = { quick: agent(), says: agent('say:two%20faults'), slow: agent('slow') }
+    const unmarked = { ...agent(), response_fence: false }
+    const agents = { quick: agent(), says: agent('say:two%20faults'), slow: agent('slow'), unmarked }
     this.set = (terminals = {}) => this.settings({ terminals: { host, ...terminals }, leash: 'edit', agents })
     this.set()
     execFileSync('mkfifo', [this.#gate])
@@ -159,6 +160,14 @@ test(
     await machine.gone()
   },
 )
+
+test('crew artifact prints an answer that was scraped alone, and says beside it that it was', async (context) => {
+  const machine = new CrewMachine(context, 'pty')
+  await machine.json('spawn', 'unmarked', 'audit the code')
+  await machine.json('wait', '1', '--timeout', '60')
+  golden(context, await machine.crew('artifact', '1'))
+  await machine.crew('close', '--yes')
+})
 
 test('crew artifact prints no earlier answer while the last prompt has none, nor after the agent ended with its killed keeper', async (context) => {
   const machine = new CrewMachine(context, 'pty')

@@ -9,6 +9,7 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { nonceOf, fenceMarks } from '../../src/core/screen/fence.ts'
 import { Crew } from '../../src/crew/crew.ts'
+import { artifactText } from '../../src/crew/tools/get-artifact.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { crewOf, machine, place } from './rig.ts'
 import { goldenOf } from '../golden.ts'
@@ -93,7 +94,9 @@ test('an answer that is marked after its turn was taken for finished replaces th
   await clock.turn(300)
   answer(1, 'half of it')
   await clock.turn(300)
-  assert.deepEqual(await crew.artifact(1), { output: 'half of it', truncated: false, fenced: false })
+  const scraped = await crew.artifact(1)
+  assert.deepEqual(scraped, { output: 'half of it', truncated: false, fenced: false })
+  const text = artifactText(1, scraped)
   const turn = (await crew.slot(1)).artifact!.turn
   const { open, close } = fenceMarks(nonceOf(turn))
   print(1, `${open}\nall of it\n${close}\n`)
@@ -103,7 +106,7 @@ test('an answer that is marked after its turn was taken for finished replaces th
   assert.deepEqual(await crew.artifact(1), { output: 'all of it', truncated: false, fenced: true })
   const notes: string[] = []
   for await (const { item } of crew.log(1).back()) if (item?.type === 'note') notes.push(item.text)
-  golden(context, notes)
+  golden(context, { text, notes })
 })
 
 const none = { output: '', truncated: false, fenced: false }

@@ -148,4 +148,30 @@ describe('termaite is killed', { concurrency: true }, () => {
     await golden.rejects(t, host.open('cat', { cwd, id }))
     assert.equal((await host.find(id))?.id, id, 'the refusal left it alone')
   })
+
+  test(
+    'a terminal is opened although a client that hangs holds the server that was killed',
+    { skip: noTmux },
+    async (t) => {
+      const place = ground('tmux', t)
+      const { env, cwd, socket, host } = place
+      await host.open('cat', { cwd })
+      const server = Number(tmux(place, 'display-message', '-p', '#{pid}'))
+      const attach = ['-C', 'attach-session', '-f', 'no-output,ignore-size', '-t', '=termaite']
+      const client = spawn('tmux', ['-L', socket, ...attach], { env, stdio: ['pipe', 'pipe', 'ignore'] })
+      t.after(() => client.kill('SIGKILL'))
+      await once(client.stdout, 'data')
+      client.kill('SIGSTOP')
+      tmux(place, 'kill-server')
+      const terminal = await host.open('cat', { cwd })
+      assert.deepEqual(await living([server]), [server])
+      await terminal.write('still here\r')
+      await drawn(terminal, 'still here\r\nstill here')
+      // The old server goes with its client, and the new one stays.
+      client.kill('SIGKILL')
+      await until(async () => (await living([server])).length === 0)
+      assert.equal((await host.find(terminal.id))?.id, terminal.id)
+      assert.deepEqual(panes(place), [terminal.id])
+    },
+  )
 })

@@ -30,7 +30,7 @@ export async function screenAnswer(
 ): Promise<ScreenAnswer> {
   // A window that was closed by hand has no history.
   const history = await watcher.terminal.history(longestAnswer).catch(() => screen.rows)
-  const { rows, whole } = rowsSince(history, asked, reader)
+  const { rows, whole } = rowsSince(withoutSign(history, screen, asked, reader), asked, reader)
   const inside = fencedIn(unfolded(rows, screen.cols).join('\n'), nonce)
   if (inside !== undefined) return { text: inside, fenced: true, whole: true, by: 'fence' }
   // The opening mark has scrolled out of the terminal; the output itself may still hold it.
@@ -46,7 +46,9 @@ export async function screenAnswer(
  * The answer of a program that is done and shows nothing between its prompt and its idle mark: some print their mark before
  * the answer, and some answer with the words of the prompt, which look like its echo.
  */
-export function oddAnswer({ rows, cols }: Screen, asked: PastedPrompt, nonce: string, { reader }: ScreenFacts): string {
+export function oddAnswer(screen: Screen, asked: PastedPrompt, nonce: string, { reader }: ScreenFacts): string {
+  const { cols } = screen
+  const rows = withoutSign(screen.rows, screen, asked, reader)
   const composer = idleRow(rows, reader)
   const textFrom = (start: number, old?: ReadonlySet<string>) => {
     const said = rows.filter((row, at) => at >= start && at !== composer && !old?.has(row.trim()))
@@ -144,10 +146,34 @@ export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBe
   return { said, sign, below: new Set(rows.slice(composer).map((row) => row.trim())) }
 }
 
-/** Whether the cursor waits behind the same text as before the prompt, below the prompt's echo. */
-export function signIsBack({ rows, cursor }: Screen, { text, before }: PastedPrompt): boolean {
-  const sign = before?.sign.trimEnd() ?? ''
-  return sign !== '' && (rows[cursor.row] ?? '').trimEnd() === sign && echoRow(rows, { text }) < cursor.row
+/** The last characters of the text before the cursor where a program waits for a line. */
+const signEnds = '$#%>❯›»'
+
+/**
+ * The text before the cursor of a program that waits for its next line, below the prompt's echo; undefined where it does not. A shell
+ * may show another text than before the prompt, as after `cd`: one that ends as before, or as the signs of shells do, counts too.
+ */
+export function signOn({ rows, cursor }: Screen, { text, before }: PastedPrompt): string | undefined {
+  const old = before?.sign.trimEnd() ?? ''
+  const row = (rows[cursor.row] ?? '').trimEnd()
+  if (old === '' || row === '' || cursor.col < row.length || echoRow(rows, { text }) >= cursor.row) return undefined
+  // Words that were printed without an end of line stand before the sign.
+  if (row.endsWith(old)) return old
+  const isLast = rows.every((other, at) => at <= cursor.row || other.trim() === '')
+  return isLast && (row.at(-1) === old.at(-1) || signEnds.includes(row.at(-1)!)) ? row : undefined
+}
+
+/** The rows of a terminal without the sign at which a program without an idle pattern waits: that is no part of its answer. */
+export function withoutSign(
+  rows: readonly string[],
+  screen: Screen,
+  asked: PastedPrompt,
+  { idle }: Reader,
+): readonly string[] {
+  const sign = idle ? undefined : signOn(screen, asked)
+  const last = rows.findLastIndex((row) => row.trim() !== '')
+  const row = rows[last]?.trimEnd() ?? ''
+  return sign !== undefined && row.endsWith(sign) ? [...rows.slice(0, last), row.slice(0, -sign.length)] : rows
 }
 
 /** How many old rows are looked for to find where new ones begin. */

@@ -7,7 +7,16 @@ import type { Sight, TurnMarks } from './screen-watcher.ts'
 import type { State, TerminalProgram } from './screen-program.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import type { Emit } from '../seat.ts'
-import { answerText, fencedIn, journalAnswer, oddAnswer, rowsSince, screenAnswer, signIsBack } from './screen-answer.ts'
+import {
+  answerText,
+  fencedIn,
+  journalAnswer,
+  oddAnswer,
+  rowsSince,
+  screenAnswer,
+  signOn,
+  withoutSign,
+} from './screen-answer.ts'
 import { awaitsPrompt, enterStranded } from './prompt-delivery.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 import { faultFailure, exitFailure } from './screen-failure.ts'
@@ -34,8 +43,12 @@ type FollowParts = {
  */
 const settleMs = { seenBusy: 300, neverBusy: 600, neverLeft: 2_000 }
 
-/** How long a fence that was asked for is waited for: at a prompt that stands there, and at a screen that is only silent. */
-const fenceMs = { pattern: 10_000, silence: 120_000 }
+/**
+ * How long the screen of a program that did not close the fence it was asked for must stand still, without a child process: at its idle
+ * pattern, and where there is none, at the sign behind which it was given the prompt. Silence alone never ends such a turn: `silenceMs`
+ * and `timeoutMs` do.
+ */
+const fenceMs = { pattern: 10_000, sign: 120_000 }
 
 /** How long a journal may lag behind the screen, and how long an idle screen may show no answer. */
 const journalMs = 1_500
@@ -121,7 +134,9 @@ export class TurnFollower {
   /** Emits the text that is new on the screen, and records since when the text has stood still. */
   async #notice({ screen, reading, drawnAt, at, gone }: Sight): Promise<void> {
     const { asked, nonce, program, heard, state } = this.#parts
-    const text = answerText(rowsSince(screen.rows, asked, program.facts.reader).rows, screen.cols, nonce, program.facts)
+    const { reader } = program.facts
+    const since = rowsSince(withoutSign(screen.rows, screen, asked, reader), asked, reader)
+    const text = answerText(since.rows, screen.cols, nonce, program.facts)
     if (text !== this.#text) this.#stillSince = at
     this.#text = text
     const rows = screen.rows.join('\n')
@@ -142,7 +157,8 @@ export class TurnFollower {
     const awaits = awaitsPrompt(sight.screen, asked.text, program.facts)
     this.#promptLeft ||= (!awaits && this.#promptAway) || (reading.state !== 'idle' && reading.by === 'pattern')
     this.#promptAway = !awaits
-    const resting = reading.state === 'idle' && (reading.by === 'fence' || awaits)
+    const waits = awaits && (!spec.fence || reading.by !== 'quiet' || signOn(sight.screen, asked) !== undefined)
+    const resting = reading.state === 'idle' && (reading.by === 'fence' || waits)
     const journal = await this.#look(at, resting || gone !== undefined)
     if (journal?.failure && journal.over) return journal.failure
     if (journal?.fault !== undefined && journal.over) return faultFailure(spec, journal.fault, now)
@@ -172,7 +188,7 @@ export class TurnFollower {
     const isLate = at - this.#doneSince >= emptyMs * stretch
     // A program without patterns may have nothing to print, as a shell after `cd`: its prompt is there again, or time is up.
     if (reading.by !== 'pattern')
-      return isLate || signIsBack(sight.screen, asked) ? { ...answer, text: odd } : undefined
+      return isLate || signOn(sight.screen, asked) !== undefined ? { ...answer, text: odd } : undefined
     if (odd !== '' && (this.#promptLeft || isLate)) return { ...answer, text: odd }
     return isLate
       ? {
@@ -237,7 +253,7 @@ export class TurnFollower {
 
   /** How long a silent screen is waited for, so that the turn ends before `silenceMs` would fail it. */
   get #longestSilenceMs(): number {
-    return Math.min(fenceMs.silence, this.#parts.spec.silenceMs / 2)
+    return Math.min(fenceMs.sign, this.#parts.spec.silenceMs / 2)
   }
 
   /**
@@ -251,7 +267,7 @@ export class TurnFollower {
   /** How long a screen that shows the program at rest must stand still before the turn is over. */
   #settleMs({ reading: { by }, stretch }: Sight): number {
     const { spec, program } = this.#parts
-    const silent = by === 'quiet' || by === 'children'
+    const silent = by === 'quiet'
     // A fence was asked for and has not come.
     if (spec.fence) return silent ? this.#longestSilenceMs : fenceMs.pattern
     // The reading has already waited for quiet.
@@ -266,7 +282,8 @@ export class TurnFollower {
     if (this.#reporter.restless || (this.#promptAway && !this.#promptLeft)) return restlessMs
     if (sight.reading.state !== 'idle') return undefined
     if (this.#doneSince !== undefined) return restlessMs
-    return Math.max(0, this.#settleMs(sight) - this.#stillMs(sight))
+    const left = this.#settleMs(sight) - this.#stillMs(sight)
+    return left > 0 ? left : undefined
   }
 }
 

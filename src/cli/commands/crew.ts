@@ -5,10 +5,10 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Crews, OpenCrew } from '../../app/crew/crews.ts'
 import type { Unanswered } from '../../crew/crew.ts'
 import { join } from 'node:path'
-import { CrewError, EarlyError, isLiving, mayAnswer } from '../../crew/slot.ts'
+import { CrewError, EarlyError, isLiving, mayAnswer, nameOf } from '../../crew/slot.ts'
 import { unansweredWords } from '../../crew/tools/get-artifact.ts'
 import { nobody } from '../../core/talk/question.ts'
-import { failed } from '../../core/talk/outcome.ts'
+import { failed, scrapedWords } from '../../core/talk/outcome.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { answer } from '../../desk/crew/crew-answer.ts'
 import { attach } from '../../desk/crew/crew-attach.ts'
@@ -112,7 +112,10 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
   const { io, values } = desk
   if (io.signal.aborted) return Number(io.signal.reason)
   if (verb === 'artifact' && 'earlier' in data) return unanswered(desk, data)
-  print(io, values.json ? JSON.stringify(data) : text)
+  const answer = verb === 'artifact' ? String(data.output) : text
+  print(io, values.json ? JSON.stringify(data) : answer)
+  // A script reads the answer alone from the output.
+  if (verb === 'artifact' && data.fenced === false) say(io, `termaite: ${scrapedWords(nameOf(Number(data.slot)))}`)
   if (verb !== 'wait') return 0
   if (data.is_idle === true) return 0
   if (data.state === 'asking') say(io, `Answer it: termaite crew answer ${data.slot}`)

@@ -1,4 +1,5 @@
 import type { Meaning, Option, Question } from './question.ts'
+import { defined } from '../../base/defined.ts'
 
 /**
  * The keys of every card that asks for a yes and whose options have no numbers of their own. A person learns them once. The key of an
@@ -25,17 +26,35 @@ export function consentOptions({ others = [], ...answers }: ConsentOptions): Opt
 }
 
 /**
- * The options of another program's menu as those of a card. Options that the program numbers keep their order; else the first option of
- * each meaning gets the key of that meaning.
+ * The options of another program's menu as those of a card. Options that the program numbers keep their order, and all that last or refuse
+ * have that meaning; else the first option of each meaning gets the key of that meaning.
  */
 export function translatedOptions(options: readonly Option[], meaningOf: (option: Option) => Meaning | undefined) {
   const first = (means: Meaning) => options.find((option) => meaningOf(option) === means)
   const [once, always, no] = [first('once'), first('always'), first('no')]
   // Without a yes and a no the menu is a list to choose from.
   if (!no || !(once ?? always)) return [...options]
+  // A second option that grants nothing may be no answer at all, such as "Modify with external editor".
+  const isAnswer = (option: Option) => option === once || meaningOf(option) !== 'once'
+  if (isNumbered(options))
+    return options.map((option) => (isAnswer(option) ? defined({ ...option, means: meaningOf(option) }) : option))
   const others = options.filter((option) => option !== once && option !== always && option !== no)
-  const translated = consentOptions({ once, always, no, others })
-  return isNumbered(options) ? translated.toSorted((a, b) => a.key! - b.key!) : translated
+  return consentOptions({ once, always, no, others })
+}
+
+/** The words for what an answer allows, the most dangerous first. */
+const allowance: Readonly<Record<Meaning, string>> = {
+  always: 'allows it every time',
+  once: 'allows it once',
+  no: 'refuses it',
+}
+
+/**
+ * What an answer with a number of another program allows, in words. Those numbers follow no order of danger, so every face shows the
+ * words beside the label. Our own cards say it by their labels and their fixed keys: undefined.
+ */
+export function allowanceWords({ key, means }: Option): string | undefined {
+  return key === undefined || means === undefined ? undefined : allowance[means]
 }
 
 /** Whether the program that asks shows a number with each option. */
@@ -143,9 +162,10 @@ export function optionLines(question: Pick<Question, 'options' | 'marked' | 'ent
   const { options } = question
   const marked = suggestedPicks(question) ?? question.marked ?? []
   const keys = optionKeys(options)
-  return options.map(({ id, label, grants }, at) => {
-    const covers = grants ? ` (covers: ${grants})` : ''
-    return `  ${keys[at]} ${label}${covers}${marked.includes(id) ? ' (suggested)' : ''}`
+  return options.map((option, at) => {
+    const { id, label, grants } = option
+    const says = [allowanceWords(option), grants && `covers: ${grants}`].filter(Boolean).join('; ')
+    return `  ${keys[at]} ${label}${says && ` (${says})`}${marked.includes(id) ? ' (suggested)' : ''}`
   })
 }
 

@@ -1,6 +1,8 @@
 import type { Tool } from '../../core/work/tool.ts'
+import type { ArtifactText } from '../artifact.ts'
 import type { SlotAnswer, Unanswered } from '../crew.ts'
 import type { CrewDesk } from './crew-desk.ts'
+import { scrapedWords } from '../../core/talk/outcome.ts'
 import { parser } from '../../core/work/shape.ts'
 import { mayAnswer, nameOf, stateWords } from '../slot.ts'
 import { crewTool, slot, workspace } from './crew-desk.ts'
@@ -18,7 +20,7 @@ export function getArtifact(desk: CrewDesk): Tool {
   return crewTool({
     name: 'get_artifact',
     description:
-      "Get an agent's answer to its last prompt, up to 1 MB; truncated is true when it was cut. fenced is true when the agent marked the text as its answer; otherwise it is everything since the prompt. Without an answer to the last prompt, because the agent is still at work or failed, output is empty, state and why say so, and earlier is its last answer to a prompt before.",
+      "Get an agent's answer to its last prompt, up to 1 MB; truncated is true when it was cut. fenced is true when the agent marked the text as its answer; otherwise it was scraped from the screen and is everything since the prompt, and the text says so first. Without an answer to the last prompt, because the agent is still at work or failed, output is empty, state and why say so, and earlier is its last answer to a prompt before.",
     schema: input.schema,
     output,
     risk: 'read',
@@ -30,10 +32,11 @@ export function getArtifact(desk: CrewDesk): Tool {
   })
 }
 
-/** An answer as text; one to an earlier prompt says so first. */
+/** An answer as text; one to an earlier prompt says so first, and so does one that was scraped from the screen. */
 export function artifactText(id: number, answer: SlotAnswer): string {
-  if (!('earlier' in answer)) return answer.output
-  return `${unansweredWords(id, answer)} Its answer to an earlier prompt:\n${answer.earlier.output}`
+  const words = ({ output, fenced }: ArtifactText) => (fenced ? output : `[${scrapedWords(nameOf(id))}]\n${output}`)
+  if (!('earlier' in answer)) return words(answer)
+  return `${unansweredWords(id, answer)} Its answer to an earlier prompt:\n${words(answer.earlier)}`
 }
 
 /** Says that the last prompt of a slot has no answer. */

@@ -1,5 +1,5 @@
 import type { Slot } from '../../crew/slot.ts'
-import { optionKeys } from '../../core/talk/consent.ts'
+import { allowanceWords, optionKeys } from '../../core/talk/consent.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 import { oneLine, table } from '../../base/table.ts'
@@ -49,6 +49,9 @@ function saying({ id, state, why, asks }: Slot, answer: string): string[] {
   const asked = state === 'asking' ? asks?.[0]?.question : undefined
   if (!asked) return !why || why.length <= short ? [] : [oneLine(why, most)]
   const keys = optionKeys(asked.options)
-  const options = asked.options.map(({ label }, at) => `${keys[at]} ${oneLine(label, 60)}`)
+  const options = asked.options.map((option, at) => {
+    const allows = allowanceWords(option)
+    return `${keys[at]} ${oneLine(option.label, 60)}${allows === undefined ? '' : ` (${allows})`}`
+  })
   return [`asks: ${oneLine(questionWords(asked), most)}`, `${answer} ${id} <${options.join(' | ')}>`]
 }

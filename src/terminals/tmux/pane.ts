@@ -2,7 +2,7 @@ import type { Opening } from '../../core/screen/terminal.ts'
 import type { Mode } from './terminal-files.ts'
 import type { TmuxServer } from './tmux-server.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { isAbsent, plain } from './tmux-server.ts'
+import { isAbsent, isEnding, plain } from './tmux-server.ts'
 
 /** The pane option by which a terminal is found: a restarted server gives old pane numbers to other panes. */
 export const idOption = '@termaite_id'
@@ -74,12 +74,17 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
   const first = ['new-session', '-d', '-s', sessionName, '-n', plain(title), '-x', cols, '-y', rows, '--', ...argv]
   // Between two tries another process may create the session, or close its last window: where programs end at once, again and again.
   let why = ''
+  let ending: string | undefined
   for (let tries = 0; tries < mostTries; tries++) {
+    const { socket } = server
     const failed = await server.run(tries % 2 === 0 ? another : [first]).then(
       () => undefined,
       (error: Error) => error,
     )
     if (failed === undefined) return
+    // One broken connection is that of a server whose last window was just closed.
+    if (isEnding(failed) && ending !== undefined && ending === socket) server.leave(ending)
+    ending = isEnding(failed) ? socket : undefined
     if (!isAbsent(failed) && !/can't find session|no such session|duplicate session/.test(failed.message)) throw failed
     if (tries % 2 === 1) why = failed.message
   }

@@ -4,6 +4,8 @@ import type { Readable, Writable } from 'node:stream'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { quotedWord } from '../../base/shell-word.ts'
 
 /** The tmux options that name a server's socket. */
@@ -23,6 +25,11 @@ export function isAbsent(error: unknown): boolean {
   return (
     error instanceof TmuxError && /no server running|error connecting|server exited|lost server/.test(error.message)
   )
+}
+
+/** Whether an error says that a server was there and broke the connection off. */
+export function isEnding(error: Error): boolean {
+  return /server exited|lost server/.test(error.message)
 }
 
 /** One tmux server, addressed by tmux commands. */
@@ -82,6 +89,27 @@ export class TmuxServer {
         else reject(new TmuxError(`tmux: ${Buffer.concat(err).toString().trim() || `it ended with code ${code}`}`))
       })
     })
+  }
+
+  /** Tells the socket of our own server from a later one at the same path; undefined where there is none. */
+  get socket(): string | undefined {
+    const file = this.#session === undefined ? undefined : statSync(this.#socketPath, { throwIfNoEntry: false })
+    return file && `${file.ino} ${file.ctimeMs}`
+  }
+
+  get #socketPath(): string {
+    return join(this.#env.TMUX_TMPDIR ?? '/tmp', `tmux-${process.getuid!()}`, this.place[1])
+  }
+
+  /**
+   * Removes the socket of our own server where that server is ending: its sessions are closed, no client is let in, and it stays for as
+   * long as one of its old clients does, such as one that hangs since its termaite was killed. The next command starts a new server. A
+   * socket that is another one by now belongs to a server that another process has started, and stays.
+   */
+  leave(ending: string): void {
+    if (this.socket !== ending) return
+    rmSync(this.#socketPath, { force: true })
+    this.#client?.close()
   }
 
   #control(): ControlClient | undefined {

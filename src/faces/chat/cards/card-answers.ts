@@ -1,8 +1,8 @@
 import type { Option, Question } from '../../../core/talk/question.ts'
-import type { Theme } from '../theme.ts'
+import type { Paint, Theme } from '../theme.ts'
 import { fitToWidth, TextField } from '../widgets.ts'
-import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
-import { enterOf, optionKeys } from '../../../core/talk/consent.ts'
+import { stripTerminalSequences, truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { allowanceWords, enterOf, optionKeys } from '../../../core/talk/consent.ts'
 import { hangingLines } from './card-body.ts'
 import { readableText } from '../../question-text.ts'
 
@@ -130,10 +130,11 @@ export class CardAnswers {
 
   /** Renders all options one after another, for a card whose body needs the room; the chosen one shows what it covers. */
   renderShort(width: number, theme: Theme): string[] {
-    const words = this.#options.map(({ id, label }, at) => {
-      const box = this.#question.multiple ? (this.#marked.has(id) ? '[x] ' : '[ ] ') : ''
-      const name = ` ${this.#keys[at]} ${box}${oneLine(label)} `
-      return at === this.#at ? theme.chosen(`›${name}`) : ` ${name}`
+    const words = this.#options.map((option, at) => {
+      const box = this.#question.multiple ? (this.#marked.has(option.id) ? '[x] ' : '[ ] ') : ''
+      const lead = ` ${this.#keys[at]} ${box}`
+      const name = `${lead}${wordsOf(option, width - lead.length - 2)} `
+      return at === this.#at ? theme.chosen(`›${name}`) : dangerPaint(option, theme)(` ${name}`)
     })
     const rows: string[] = []
     this.#drawn = []
@@ -152,14 +153,15 @@ export class CardAnswers {
   }
 
   #option(at: number, width: number, theme: Theme): string[] {
-    const { id, label } = this.#options[at]!
+    const { id } = this.#options[at]!
     const chosen = at === this.#at
     const box = this.#question.multiple ? (this.#marked.has(id) ? '[x] ' : '[ ] ') : ''
     const key = this.#keys[at]!
     const number = key <= 9 ? `${key} ` : '  '
-    const lines = hangingLines(`${chosen ? '› ' : '  '}${number}${box}`, oneLine(label), width)
+    const lines = hangingLines(`${chosen ? '› ' : '  '}${number}${box}`, wordsOf(this.#options[at]!), width)
     const covers = coverLines('    covers: ', this.#options[at], width, theme)
-    return [...lines.map((line) => (chosen ? theme.chosen(fitToWidth(line, width)) : line)), ...covers]
+    const paint = dangerPaint(this.#options[at]!, theme)
+    return [...lines.map((line) => (chosen ? theme.chosen(fitToWidth(line, width)) : paint(line))), ...covers]
   }
 
   #own(width: number, theme: Theme): string {
@@ -173,10 +175,26 @@ export class CardAnswers {
 /** Rows of coverage that are shown of one option. */
 const mostCovers = 4
 
+/** The label of an option, cut to the room that there is, and what it allows where its number does not say that. */
+function wordsOf(option: Option, room = Infinity): string {
+  const allows = allowanceWords(option)
+  const end = allows === undefined ? '' : ` · ${allows}`
+  const label = oneLine(option.label)
+  const most = Math.max(1, room - end.length)
+  // The cut text would end the colour of the words behind it.
+  return (visibleWidth(label) > most ? stripTerminalSequences(truncateToWidth(label, most, '…')) : label) + end
+}
+
 /**
- * The lines that tell what an option allows from then on. On our own cards each kind of answer has a fixed number; the numbers of a CLI
- * follow no such order, so for options that have them these lines have the colour of danger.
+ * The look of an option by its danger. On our own cards each kind of answer has a fixed number; the numbers of a CLI follow no such
+ * order, so there an answer that allows something for good has the colour of danger, and a refusal is dim.
  */
+function dangerPaint({ key, means }: Option, theme: Theme): Paint {
+  if (key === undefined || means === undefined || means === 'once') return (text) => text
+  return means === 'always' ? theme.danger : theme.quiet
+}
+
+/** The lines that tell what an option allows from then on. */
 function coverLines(mark: string, option: Option | undefined, width: number, theme: Theme): string[] {
   const { grants, key } = option ?? {}
   if (grants === undefined) return []

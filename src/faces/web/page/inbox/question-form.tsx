@@ -1,7 +1,7 @@
-import type { Meaning, Question, Shown } from '../../../../core/talk/question.ts'
+import type { Option, Question, Shown } from '../../../../core/talk/question.ts'
 import type { AgentQuestion, Task } from '../../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
-import { optionKeys } from '../../../../core/talk/consent.ts'
+import { allowanceWords, optionKeys } from '../../../../core/talk/consent.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { act, taskPath } from '../hub/act.ts'
 import { answerTo } from './inbox-acts.ts'
@@ -28,8 +28,11 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
   const [words, setWords] = useState('')
   const [marked, setMarked] = useState<readonly string[]>(asked.marked ?? [])
   const keys = optionKeys(options)
-  const also = (means: Meaning | undefined) =>
-    !yesAndNo ? undefined : means === 'once' ? 'a' : means === 'no' ? 'r' : undefined
+  /** The key for yes or no, which the first answer of that meaning has. */
+  const also = ({ id, means }: Option) => {
+    const isFirst = options.find((option) => option.means === means)?.id === id
+    return !yesAndNo || !isFirst ? undefined : means === 'once' ? 'a' : means === 'no' ? 'r' : undefined
+  }
   const isFree = asked.free === true || options.length === 0
   if (secret) return <p>{text} A secret is typed at the terminal that asks for it, and not here.</p>
   const send = () => {
@@ -69,17 +72,17 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
         </ul>
       ) : (
         <p class="buttons">
-          {options.map(({ id, label, grants, means, key }, at) => (
+          {options.map((option, at) => (
             <button
               type="button"
-              key={id}
+              key={option.id}
               data-key={String(keys[at])}
-              data-also={also(means)}
-              title={grants}
-              onClick={() => answer([id])}
+              data-also={also(option)}
+              title={option.grants}
+              onClick={() => answer([option.id])}
             >
-              <kbd>{keys[at]}</kbd> {also(means) === undefined ? null : <kbd>{also(means)}</kbd>} {label}
-              {key === undefined || grants === undefined ? null : <small class="why"> covers: {grants}</small>}
+              <kbd>{keys[at]}</kbd> {also(option) === undefined ? null : <kbd>{also(option)}</kbd>} {option.label}
+              <Allowance option={option} />
             </button>
           ))}
         </p>
@@ -98,6 +101,19 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
         </p>
       ) : null}
     </form>
+  )
+}
+
+/** What an answer with a number of another program allows, because that number follows no order of danger. */
+function Allowance({ option }: { option: Option }) {
+  const words = allowanceWords(option)
+  if (words === undefined) return null
+  return (
+    <small class="why" data-means={option.means}>
+      {' '}
+      {words}
+      {option.grants === undefined ? null : `; covers: ${option.grants}`}
+    </small>
   )
 }
 
