@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { literal } from './literals.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -10,10 +11,6 @@ const allowedFile = join(import.meta.dirname, 'quoted-sentences.json')
 
 /** As many words in a row, shared with a text of the program, make a sentence of the program. */
 const length = 5
-
-/** Comments, texts, templates and patterns in our code, each where none of the others has begun. */
-const literal =
-  /\/\/.*|\/\*[^]*?\*\/|(?<text>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|\$\{(?:[^{}`]|\{[^{}]*\}|`[^`]*`)*\}|[^`\\])*`)|(?<=(?:^|[(,=:[!&|?{};]|=>|\breturn)\s*)(?<pattern>\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/)/gm
 
 /** The name of a test, or the file that an import names, stands behind this. */
 const unquoted = /(?:\b(?:test|describe|it)(?:\.\w+)?\(\s*|\b(?:from|import)\s*\(?\s*)$/

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { plainFailure } from '../../src/agents/plain-failure.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning } from '../base/alive.ts'

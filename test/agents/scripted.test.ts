@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Question } from '../../src/core/talk/question.ts'
-import { HandClock, settled } from '../../src/base/hand-clock.ts'
-import { scriptedAgent, type ScriptedAgent } from '../../src/agents/scripted-agent.ts'
+import { HandClock, settled } from '../hand-clock.ts'
+import { scriptedAgent, type ScriptedAgent } from './scripted-agent.ts'
 import { agentContract, eventsOf, turnOf } from '../contract/agent.ts'
 import { askingContract } from '../contract/asking.ts'
 

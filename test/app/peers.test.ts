@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { RunningTurns } from '../../src/core/talk/running-turns.ts'
 import { peerOf, peers, serveTurns, socketsOf } from '../../src/app/peers.ts'
 

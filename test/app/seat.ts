@@ -12,7 +12,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { conversationOf, openApp } from '../../src/app/app.ts'
 import { initLine } from '../../src/cli/commands/init.ts'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Tool } from '../../src/core/work/tool.ts'
 import { offerAdvice, offerTurnTools } from '../../src/app/thinking/turn-advice.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { until } from '../until.ts'
 

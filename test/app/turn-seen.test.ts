@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Event } from '../../src/core/talk/entry.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { TurnSummary } from '../../src/desk/turn-summary.ts'
 
 function seen(...events: Event[]) {

@@ -1,5 +1,5 @@
 import { readFile, readdir } from 'node:fs/promises'
-import type { HandClock } from '../../src/base/hand-clock.ts'
+import type { HandClock } from '../hand-clock.ts'
 import { newId } from '../../src/base/id.ts'
 
 /** Carried in the environment by every process of one test, so that none of another one is taken for it. */

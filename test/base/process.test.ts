@@ -4,7 +4,7 @@ import { endLeft, leftProcesses } from '../../src/base/process/left-processes.ts
 import { tmpdir } from 'node:os'
 import type { Clock } from '../../src/base/clock.ts'
 import { realClock } from '../../src/base/clock.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { start } from '../../src/base/process/run.ts'
 import { endProcesses } from '../../src/base/process/end-processes.ts'
 import { fromPs, parseStat } from '../../src/base/process/process-table.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from '../cases.ts'
 import { parseToml, TomlError } from '../../src/base/toml-parser.ts'
 
-/** The parser's tables have no prototype. */
+/** The parser's tables have no prototype, and its dates are objects. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown
 
 test('a document with every kind of value is read', () => {
@@ -48,7 +48,7 @@ z = 3
     long: 'first joined\n"two" quotes',
     raw: 'a\\b',
     numbers: [1, -2, 3, 1000, 255, 15, 3, 3.5, 1000, -0.005],
-    dates: ['1979-05-27T07:32:00Z', '1979-05-27 07:32:00', '1979-05-27', '07:32:00'],
+    dates: ['1979-05-27T07:32:00.000Z', '1979-05-27T07:32:00.000', '1979-05-27', '07:32:00.000'],
     mixed: ['a', ['b'], { c: 1, 'd.e': true }],
     a: { b: { 'c d': false } },
     owner: { name: 'Tom', inline: { first: 1, second: { third: 2 } }, more: { x: 1 } },
@@ -58,6 +58,9 @@ z = 3
     ],
   })
   assert.deepEqual(plain(parseToml('\uFEFFa = 1\r\n[b]\r\nc = "x"\r\n')), { a: 1, b: { c: 'x' } })
+  const long = 'x'.repeat(10_000_000)
+  assert.deepEqual(plain(parseToml(`a = "${long}"`)), { a: long })
+  assert.deepEqual(parseToml('a = 9007199254740993').a, 9007199254740993n)
 })
 
 test('a text that is not TOML is refused with its line', () => {
@@ -71,12 +74,15 @@ test('a text that is not TOML is refused with its line', () => {
     ['a = { b = 1 }\n[a.c]', 2],
     ['a = [1]\n[[a]]', 2],
     ['a = 1\n[a.b]', 2],
+    ['a.b = 1\n[a]', 2],
+    ['\na = "\u0001"', 2],
     ['a = 01', 1],
     ['a = "\\q"', 1],
     ['a = "\\ud800"', 1],
     ['= 1', 1],
     ['{"json": true}', 1],
     [`a = ${'['.repeat(5000)}`, 1],
+    [`a = ${'['.repeat(65)}${']'.repeat(65)}`, 1],
   ]
   for (const [text, line] of lines)
     assert.throws(

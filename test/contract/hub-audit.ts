@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { AuditBounds, HubAct, HubAuditBook } from '../../src/core/work/hub-audit.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 
 export type AuditMaker = {
   make(clock: Clock, bounds?: AuditBounds): HubAuditBook | Promise<HubAuditBook>

@@ -7,9 +7,9 @@ import fc from '../cases.ts'
 import { defined } from '../../src/base/defined.ts'
 import { goesBefore } from '../../src/core/work/hub-ledger.ts'
 import { FleetRules, heldByMachine, wholeHub } from '../../src/core/work/machine-rules.ts'
-import { mayHave } from '../../src/core/work/task-wait.ts'
 import { sized } from '../full.ts'
 import { until } from '../until.ts'
+import { mayHave } from './claim-rule.ts'
 import { agentRow, moved, nothing, put, queued, row, taskIn, tried } from './ledger-rows.ts'
 
 const names = ['a', 'b', 'c', 'd']

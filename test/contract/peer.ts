@@ -5,7 +5,7 @@ import type { Peer } from '../../src/core/talk/peer.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { RunningTurns } from '../../src/core/talk/running-turns.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
+import { scriptedTerminals } from '../terminals/scripted-terminals.ts'
 
 /** The turns of one process as another one meets them; called once for each who comes. */
 export type PeerMaker = (turns: RunningTurns, t: TestContext) => Promise<Peer>

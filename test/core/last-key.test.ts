@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { LastKey } from '../../src/core/screen/last-key.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
+import { scriptedTerminals } from '../terminals/scripted-terminals.ts'
 
 const yearMs = 31_536_000_000
 

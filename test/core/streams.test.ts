@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
 import { Channel } from '../../src/base/channel.ts'
-import { settled } from '../../src/base/hand-clock.ts'
+import { settled } from '../hand-clock.ts'
 import { merge } from '../../src/base/merge.ts'
 import { all } from '../all-items.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
+import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { crewOf, machine, place } from './rig.ts'
 import { goldenOf } from '../golden.ts'
 

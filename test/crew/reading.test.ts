@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../src/base/hand-clock.ts'
+import { settled } from '../hand-clock.ts'
 import { cleaned, newRows } from '../../src/crew/slot-output.ts'
 import { crewOf, machine, place } from './rig.ts'
 import { goldenOf } from '../golden.ts'

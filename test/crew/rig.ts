@@ -4,13 +4,13 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import type { Store } from '../../src/core/talk/store.ts'
 import type { Agent, RosterSeat } from '../../src/core/work/agent.ts'
 import type { KeeperParts } from '../../src/crew/crew-parts.ts'
-import type { Tty } from '../../src/terminals/scripted-terminals.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import type { Tty } from '../terminals/scripted-terminals.ts'
+import { HandClock } from '../hand-clock.ts'
 import { nonceOf } from '../../src/core/screen/fence.ts'
 import { Crew } from '../../src/crew/crew.ts'
 import { Keeper } from '../../src/crew/keeper.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
+import { scriptedTerminals } from '../terminals/scripted-terminals.ts'
 
 export type Seats = Record<string, (seat: RosterSeat) => Agent>
 

@@ -1,7 +1,7 @@
 import type { Agent, Leash, RosterSeat, Turn } from '../../src/core/work/agent.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../src/base/hand-clock.ts'
+import { settled } from '../hand-clock.ts'
 import { Crew } from '../../src/crew/crew.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { crewOf, machine, place } from './rig.ts'

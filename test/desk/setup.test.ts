@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { cliOffer } from '../../src/app/offers/agent-offers.ts'
 import { runSetup } from '../../src/desk/setup.ts'

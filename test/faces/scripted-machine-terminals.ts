@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { MachineTerminals, TerminalRow } from '../../src/core/screen/machine-terminals.ts'
-import type { Tty } from '../../src/terminals/scripted-terminals.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
+import type { Tty } from '../terminals/scripted-terminals.ts'
+import { scriptedTerminals } from '../terminals/scripted-terminals.ts'
 
 /** Scripted terminals as a machine has them: each repeats what is typed, and ends at `quit`. The rows are listed by the test. */
 export function scriptedMachineTerminals(t: TestContext) {

@@ -1,7 +1,7 @@
 import type { AgentStanding } from '../../src/core/work/agent-status.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../src/base/hand-clock.ts'
+import { settled } from '../hand-clock.ts'
 import { agentStandings } from '../../src/hub/agent-standings.ts'
 import { agentState, stateWords } from '../../src/core/work/agent-status.ts'
 import { StatusReports } from '../../src/app/supervision/status-reports.ts'

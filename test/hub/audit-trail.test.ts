@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { AuditTrail, subjectOf } from '../../src/hub/audit-trail.ts'
 import { hubTools } from '../../src/hub/tools/hub-tools.ts'
-import { memoryHubAudit } from '../../src/store/memory-hub-audit.ts'
+import { memoryHubAudit } from '../store/memory-hub-audit.ts'
 import { hubAt } from './seat.ts'
 
 test('calls of the hub’s tools over MCP are kept, unless they only read or wait in vain', async (t) => {

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { spentOn } from '../../src/core/work/spending-cap.ts'
 import { waitReason } from '../../src/core/work/task-wait.ts'
 import { Hub } from '../../src/hub/hub.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { HubKeys } from '../../src/hub/hub-keys.ts'
 import { hashOf } from '../../src/hub/secret.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'

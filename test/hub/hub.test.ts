@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../src/base/hand-clock.ts'
+import { settled } from '../hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
 
 import { diskOf, hubAt, keptDiff, noticed, ticketAt } from './seat.ts'

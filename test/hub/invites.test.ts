@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { codeOf, readCode } from '../../src/core/work/hub-invite.ts'
 import { HubKeys } from '../../src/hub/hub-keys.ts'
 import { Invites } from '../../src/hub/invites.ts'

@@ -1,4 +1,4 @@
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { MemoryHubBook } from '../../src/hub/memory-hub-book.ts'
 import { hubBookContract } from '../contract/hub-book.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { hubAt, keptDiff, loaded, stored, ticketAt } from './seat.ts'
 

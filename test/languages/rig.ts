@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { languages } from '../../src/languages/language.ts'
 import { until } from '../until.ts'
 import { LanguageServers, patienceMs } from '../../src/languages/language-servers.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { ScriptStep } from '../../src/agents/scripted-agent.ts'
+import type { ScriptStep } from '../agents/scripted-agent.ts'
 import type { RosterSeat } from '../../src/core/work/agent.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { person, told } from './cards.ts'

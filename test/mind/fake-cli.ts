@@ -1,6 +1,6 @@
 import type { ScreenFacts } from '../../src/core/work/profile.ts'
 import type { Clock } from '../../src/base/clock.ts'
-import type { Program, Tty } from '../../src/terminals/scripted-terminals.ts'
+import type { Program, Tty } from '../terminals/scripted-terminals.ts'
 
 /** The faults of a fake CLI; a CLI with a `soft` fault comes back when it is told to stop. */
 export type Fault =

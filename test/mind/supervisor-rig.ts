@@ -8,14 +8,14 @@ import type {
   SupervisionEnd,
   SupervisionEvent,
 } from '../../src/mind/supervise/supervision.ts'
-import type { ScriptedHost, ScriptedTerminal } from '../../src/terminals/scripted-terminals.ts'
+import type { ScriptedHost, ScriptedTerminal } from '../terminals/scripted-terminals.ts'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { superviseCli } from '../../src/mind/supervise/supervisor.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
+import { scriptedTerminals } from '../terminals/scripted-terminals.ts'
 import { profileOf } from '../agents/pipe-rig.ts'
 import { facts, fakeCli, machineOf } from './fake-cli.ts'
 

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../src/core/talk/outcome.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../src/base/hand-clock.ts'
+import { settled } from '../hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { answeredTurn, entryMaker } from '../core/made.ts'
 import { conversed } from './cards.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { listModels } from '../../src/models/model-list.ts'
 import { localServers } from '../../src/models/local-servers.ts'
 import { secret, tap } from './tap.ts'

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { ModelScript, ScriptedModel } from '../../src/models/scripted-model.ts'
-import { scriptedModel } from '../../src/models/scripted-model.ts'
+import type { ModelScript, ScriptedModel } from './scripted-model.ts'
+import { scriptedModel } from './scripted-model.ts'
 import { modelContract } from '../contract/model.ts'
 
 const made: ScriptedModel[] = []

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { Blobs } from '../../src/core/talk/store.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../src/core/work/model.ts'
 import type { ModelParts, ModelSpec } from '../../src/models/open-model.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { openModel } from '../../src/models/open-model.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
+import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { installed } from './rig.ts'
 import { factsOf, outcomeOf, talk } from './talk.ts'
 

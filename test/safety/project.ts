@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import type { Limits, Snapshots } from '../../src/safety/snapshots.ts'
 import { snapshots } from '../../src/safety/snapshots.ts'
 

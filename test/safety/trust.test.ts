@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, stat
 import { symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { definitionFolders } from '../../src/core/work/definition-folders.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { TrustBook, trustQuestion } from '../../src/safety/trust/folder-trust.ts'

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { HandClock, settled } from '../../src/base/hand-clock.ts'
+import { HandClock, settled } from '../hand-clock.ts'
 import { ownerMark } from '../../src/base/owner.ts'
 import { pollMs } from '../../src/store/files/file-log.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'

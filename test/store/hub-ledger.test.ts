@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { StoreError } from '../../src/core/talk/store.ts'
 import { fileHubLedger, LedgerTaken, memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { ledgerContract } from '../contract/ledger.ts'

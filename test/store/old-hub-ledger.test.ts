@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { fileHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { agentRow, ids, moved, pipeline, queued, row, schedule, taskIn, tried } from '../contract/ledger-rows.ts'
 

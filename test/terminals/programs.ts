@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import type { Program } from '../../src/terminals/scripted-terminals.ts'
-import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
+import type { Program } from './scripted-terminals.ts'
+import { scriptedTerminals } from './scripted-terminals.ts'
 
 const programs: Record<string, Program> = {
   async echo(tty) {

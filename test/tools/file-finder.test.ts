@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { HandClock, settled } from '../../src/base/hand-clock.ts'
+import { HandClock, settled } from '../hand-clock.ts'
 import { openFinder } from '../../src/tools/file-finder.ts'
 
 const never = new AbortController().signal

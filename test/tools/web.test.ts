@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import fc from '../cases.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { isPrivate } from '../../src/tools/web/web-request.ts'
 import { readable } from '../../src/tools/web/readable-page.ts'
 import { turning } from '../base/alive.ts'
@@ -48,7 +48,7 @@ test('a page is readable text: title, headings, lists, links, code, tables', () 
     <body><h1>Head</h1><p>Some   <b>bold</b> text,&nbsp;and a <a href="/next?a=1&amp;b=2">link</a>.<br>New line</p>
     <ul><li>one</li><li>two <code>x &lt; y</code></li></ul><pre><code>let a = 1
   let b</code></pre><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>
-    <!-- gone --><a href="javascript:x()">no link</a> <img alt="a picture" src=x> 3 < 4 &#8212; &unknown;</body>`
+    <!-- gone --><a href="javascript:x()">no link</a> <img alt="a picture" src=x> 3 < 4 &#8212; &unknown; &lambda;&AMP</body>`
   assert.equal(
     readable(html, new URL('https://site.test/dir/')),
     [
@@ -70,7 +70,7 @@ test('a page is readable text: title, headings, lists, links, code, tables', () 
       'a | b',
       '1 | 2',
       '',
-      'no link [a picture] 3 < 4 — &unknown;',
+      'no link [a picture] 3 < 4 — &unknown; λ&',
     ].join('\n'),
   )
 })
@@ -101,6 +101,11 @@ test('no page, however broken, stops the converter', () => {
   )
   assert.equal(typeof readable('<a "'.repeat(200_000), base), 'string')
   assert.equal(typeof readable('<svg>'.repeat(200_000), base), 'string')
+  // A page of one line, which the layout must not read again for each piece.
+  assert.equal(readable('<b>w</b> '.repeat(200_000), base), 'w '.repeat(200_000).trim())
+  assert.equal(readable('<'.repeat(1_000_000), base), '<'.repeat(1_000_000))
+  assert.equal(readable('<a href=/>x</a>'.repeat(100_000), base), '[x](https://site.test/)'.repeat(100_000))
+  assert.equal(readable('<td>1 '.repeat(100_001), base), '1 | '.repeat(100_000) + '1')
 })
 
 test('a redirect is followed on its host; one to another host is reported and not followed', async (t) => {

@@ -3,7 +3,7 @@ import type { Span } from '../../src/traces/span.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { SteadyTime } from '../../src/base/clock.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { otlpBody } from '../../src/traces/otlp-client.ts'
 import { TurnSpans } from '../../src/traces/turn-spans.ts'
 

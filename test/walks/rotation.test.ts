@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Health } from '../../src/mind/rotation/health.ts'
-import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
+import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { all } from '../all-items.ts'
 import { here, project, rosterOf } from './world.ts'

@@ -1,7 +1,7 @@
 import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Agent, Roster } from '../../src/core/work/agent.ts'
 import type { TurnWorld } from '../../src/core/work/conversation.ts'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 

@@ -35,23 +35,6 @@ type WaitingTask = { task: Pick<Task, 'workspace' | 'capabilities'>; touched: nu
 type HeardAgent = { agent: HubAgent; heard: number; wait?: { until: number } }
 
 /**
- * Whether an agent may be given a task. A task that is meant for one agent goes to another only when that agent cannot do it,
- * is paused or away, or was waited for long enough; `wished` is that agent, undefined where it is not registered.
- */
-export function mayHave(
-  task: WaitingTask & { task: Pick<Task, 'wish'> },
-  agent: HeardAgent,
-  wished: HeardAgent | undefined,
-  at: ClaimTimes,
-  rules = noRules,
-): boolean {
-  if (agent.agent.evicted !== undefined || rules.restOf(agent.agent)) return false
-  if (!fits(task.task, agent.agent, rules)) return false
-  const { wish } = task.task
-  return wish === undefined || wish === agent.agent.id || !isWaitedFor(task, wished, at, rules)
-}
-
-/**
  * Whether a task that is meant for an agent waits for it. An agent whose machine has reached its task limit is still waited
  * for, because the machine soon has room.
  */

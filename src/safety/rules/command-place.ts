@@ -8,6 +8,7 @@ import { basename, resolve } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
 import { isSecretName } from '../secret-files.ts'
+import { gitVerb, gitWords } from '../shell/programs/git-verbs.ts'
 
 /** The facts about the wall around an agent's commands, known before one of them runs. */
 export type WallFacts = {
@@ -201,17 +202,12 @@ const publishing = setOf(
   'publish unpublish login logout adduser whoami token access owner dist-tag deprecate yank upload push star team org profile',
 )
 
-/** Commands of git that speak to a remote, mostly with the person's keys. */
-const remote = setOf('push pull fetch clone ls-remote send-pack fetch-pack request-pull')
-
 function gitReason(part: Part): string | undefined {
   const { sub, rest } = gitWords(wordsOf(part))
   const reaches = part.class === 'network' || part.class === 'destructive' || part.class === 'dynamic'
-  if (remote.has(sub) && reaches) return `git ${sub} needs your keys, which the sandbox hides`
-  if (
-    rest.some((word) => /^(?:-S.*|--gpg-sign(?:=.*)?)$/.test(word)) &&
-    /^(?:commit|merge|rebase|cherry-pick|revert|am|pull)$/.test(sub)
-  )
+  const { remote, signs } = gitVerb(sub)
+  if (remote && reaches) return `git ${sub} needs your keys, which the sandbox hides`
+  if (signs && rest.some((word) => /^(?:-S.*|--gpg-sign(?:=.*)?)$/.test(word)))
     return `git ${sub} signs with your key, which the sandbox hides`
   if (sub === 'tag' && rest.some((word) => /^(?:-s|--sign|-u.*|--local-user(?:=.*)?)$/.test(word)))
     return 'git tag signs with your key, which the sandbox hides'
@@ -224,7 +220,7 @@ const plainFlags =
 /** Whether git speaks to a remote that the project's settings name, with flags that cannot name a program to run. */
 export function isPlainRemote(argv: readonly string[]): boolean {
   const { sub, rest } = gitWords(argv)
-  if (basename(argv[0] ?? '') !== 'git' || !remote.has(sub)) return true
+  if (basename(argv[0] ?? '') !== 'git' || !gitVerb(sub).remote) return true
   const [name, ...refs] = rest.filter((word) => !word.startsWith('-'))
   const isNamed = name === undefined || /^[\w.-]+$/.test(name)
   return (
@@ -232,14 +228,6 @@ export function isPlainRemote(argv: readonly string[]): boolean {
     refs.every((ref) => /^[\w.][\w./:^~-]*$/.test(ref)) &&
     rest.every((word) => !word.startsWith('-') || plainFlags.test(word))
   )
-}
-
-/** The subcommand of git and the words after it. */
-function gitWords(words: readonly string[]): { sub: string; rest: readonly string[] } {
-  let at = 1
-  while (words[at]?.startsWith('-'))
-    at += /^(?:-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(words[at]!) ? 2 : 1
-  return { sub: words[at] ?? '', rest: words.slice(at + 1) }
 }
 
 /** Whether an installation goes into the project alone. */

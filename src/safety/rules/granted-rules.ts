@@ -1,6 +1,7 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { JudgedCall } from './judged-call.ts'
 import { shellWord } from '../../base/shell-word.ts'
+import { gitVerb } from '../shell/programs/git-verbs.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
 import { escaped, rulePath, withoutBlanks } from './rule-matching.ts'
 
@@ -56,11 +57,8 @@ const alone = setOf(
   'tsc eslint prettier biome oxlint stylelint jest vitest mocha pytest ruff mypy black flake8 isort rubocop rspec phpunit gofmt golangci-lint clang-format tox nox shellcheck',
 )
 
-/** Subcommands of a program that can stand in a beginning, in the order of the words. */
+/** Subcommands of a program that can stand in a beginning; those of git are in `git-verbs.ts`. */
 const subcommands: Readonly<Record<string, ReadonlySet<string>>> = {
-  git: setOf(
-    'add commit checkout switch merge tag stash mv restore branch cherry-pick revert worktree remote show log diff status',
-  ),
   npm: setOf('test ci start version pack audit outdated view'),
   pnpm: setOf('test start audit outdated'),
   yarn: setOf('test start audit outdated'),
@@ -90,5 +88,6 @@ function beginningOf([program = '', ...words]: readonly string[]): string | unde
     return plainWord.test(next) ? `${program} ${sub} ${next}` : undefined
   // The target names everything that a Makefile or a justfile then does.
   if (program === 'make' || program === 'just') return plainWord.test(sub) ? `${program} ${sub}` : undefined
-  return subcommands[program]?.has(sub) ? `${program} ${sub}` : undefined
+  const mayBegin = program === 'git' ? gitVerb(sub).grants : subcommands[program]?.has(sub)
+  return mayBegin ? `${program} ${sub}` : undefined
 }

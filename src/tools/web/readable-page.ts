@@ -1,3 +1,5 @@
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode'
+
 const blocks = new Set(
   'p div section article main header footer nav aside ul ol dl dt dd table tr form fieldset figure figcaption blockquote pre hr h1 h2 h3 h4 h5 h6 li address details summary title'.split(
     ' ',
@@ -45,31 +47,42 @@ export function readable(html: string, base: URL): string {
 /** Lays out text: a run of white space becomes one space, and there are never two empty lines in a row. */
 class Lines {
   #done: string[] = []
-  #line = ''
+  /** The pieces of the last line, none of them empty. They are joined at its end, because a whole page may be one line. */
+  #line: string[] = []
 
   add(text: string, literal: boolean): void {
     if (!literal) {
       const flat = text.replace(/\s+/g, ' ')
-      this.#line += /\s$/.test(this.#line) || this.#line === '' ? flat.trimStart() : flat
-      return
+      return this.#push(/\s/.test(this.#line.at(-1)?.at(-1) ?? ' ') ? flat.trimStart() : flat)
     }
     const parts = text.split('\n')
     for (const part of parts.slice(0, -1)) {
-      this.#done.push(this.#line + part)
-      this.#line = ''
+      this.#push(part)
+      this.#done.push(this.#taken())
     }
-    this.#line += parts.at(-1)!
+    this.#push(parts.at(-1)!)
+  }
+
+  #push(piece: string): void {
+    if (piece !== '') this.#line.push(piece)
+  }
+
+  #taken(): string {
+    const line = this.#line.join('')
+    this.#line = []
+    return line
   }
 
   end(gap = false): void {
-    const line = this.#line.trimEnd()
+    const line = this.#taken().trimEnd()
     if (!/^(?:-|#+)?$/.test(line)) this.#done.push(line)
-    this.#line = ''
     if (gap && this.#done.length > 0 && this.#done.at(-1) !== '') this.#done.push('')
   }
 
   cell(): void {
-    if (this.#line.trim() !== '') this.#line = `${this.#line.trimEnd()} | `
+    while (this.#line.at(-1)?.trim() === '') this.#line.pop()
+    const last = this.#line.pop()
+    if (last !== undefined) this.#line.push(last.trimEnd(), ' | ')
   }
 
   mark(): number {
@@ -78,10 +91,11 @@ class Lines {
 
   /** Adds a link's address after its text, if the text is still on this line. */
   close({ href, from }: { href: string; from: number }): void {
-    const said = this.#line.slice(from)
-    if (said.trim() === '' || from > this.#line.length) return
+    const said = this.#line.slice(from).join('')
+    if (said.trim() === '') return
     const space = /^\s*/.exec(said)![0]
-    this.#line = `${this.#line.slice(0, from)}${space}[${said.trim()}](${href})`
+    this.#line.length = from
+    this.#line.push(`${space}[${said.trim()}](${href})`)
   }
 
   text(): string {
@@ -107,8 +121,8 @@ const silent = new Set(['script', 'style', 'noscript', 'svg', 'template', 'ifram
 function* pieces(html: string): Generator<Piece> {
   for (let at = 0; at < html.length;) {
     const tag = html.indexOf('<', at)
-    if (tag < 0) return yield { type: 'text', text: unescaped(html.slice(at)) }
-    if (tag > at) yield { type: 'text', text: unescaped(html.slice(at, tag)) }
+    if (tag < 0) return yield { type: 'text', text: decoded(html.slice(at)) }
+    if (tag > at) yield { type: 'text', text: decoded(html.slice(at, tag)) }
     if (html.startsWith('<!--', tag)) {
       at = after(html, '-->', tag + 4)
       continue
@@ -128,6 +142,9 @@ function* pieces(html: string): Generator<Piece> {
     else yield { type: name[1] ? 'close' : 'open', tag: word, attribute: (wanted) => attribute(inside, wanted) }
   }
 }
+
+/** A hard space is a space to the model that reads the page, also in code. */
+const decoded = (text: string) => decodeHTML(text).replaceAll('\u00A0', ' ')
 
 function after(html: string, mark: string, from: number): number {
   const at = html.indexOf(mark, from)
@@ -158,56 +175,5 @@ function afterClose(html: string, tag: string, from: number): number {
 function attribute(inside: string, name: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(inside)
   const value = found?.[1] ?? found?.[2] ?? found?.[3]
-  return value === undefined ? undefined : unescaped(value)
-}
-
-const named: Record<string, string> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  reg: '®',
-  trade: '™',
-  hellip: '…',
-  mdash: '—',
-  ndash: '–',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  laquo: '«',
-  raquo: '»',
-  bull: '•',
-  middot: '·',
-  times: '×',
-  rarr: '→',
-  larr: '←',
-  deg: '°',
-  euro: '€',
-  pound: '£',
-  sect: '§',
-  para: '¶',
-  auml: 'ä',
-  ouml: 'ö',
-  uuml: 'ü',
-  Auml: 'Ä',
-  Ouml: 'Ö',
-  Uuml: 'Ü',
-  szlig: 'ß',
-  eacute: 'é',
-  egrave: 'è',
-  agrave: 'à',
-  ccedil: 'ç',
-}
-
-/** Replaces character references by their characters; keeps unknown ones. */
-function unescaped(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (whole, decimal, hex, name) => {
-    if (name !== undefined) return named[name as string] ?? whole
-    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16)
-    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : whole
-  })
+  return value === undefined ? undefined : decodeHTMLAttribute(value)
 }

@@ -5,7 +5,7 @@ import type { LiveState } from '../../../src/faces/web/page/talk/session-blocks.
 import type { Question } from '../../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock, settled } from '../../../src/base/hand-clock.ts'
+import { HandClock, settled } from '../../hand-clock.ts'
 import { PeerTurns } from '../../../src/app/dashboard/peer-turns.ts'
 import { grown } from '../../../src/faces/web/page/talk/session-blocks.ts'
 import { RunningTurns } from '../../../src/core/talk/running-turns.ts'

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { askAtHub } from '../../../src/app/supervision/hub-questions.ts'
 import { HubClient } from '../../../src/app/hub/hub-client.ts'
-import { HandClock } from '../../../src/base/hand-clock.ts'
+import { HandClock } from '../../hand-clock.ts'
 import { hubHouse, user } from '../../faces/hub/hub-house.ts'
 import { until } from '../../until.ts'
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Script } from '../../../src/agents/scripted-agent.ts'
+import type { Script } from '../../agents/scripted-agent.ts'
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Envelope } from '../../../src/crew/workers/worker.ts'
 import { digestOf } from '../../../src/crew/workers/digest.ts'

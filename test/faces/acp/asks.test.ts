@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Question } from '../../../src/core/talk/question.ts'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { editorAt, picked, ScriptedEditorDesk } from './editor.ts'
 
 const leave: Question = {

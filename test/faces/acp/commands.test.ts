@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Command } from '../../../src/core/talk/command.ts'
 import type { Script } from '../chat/scripted-desk.ts'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { editorAt, picked, said, ScriptedEditorDesk } from './editor.ts'
 
 async function withCommand(context: TestContext, run: Command['run'], script: Script = {}) {

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
 import { goldenOf } from '../../golden.ts'
 

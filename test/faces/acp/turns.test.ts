@@ -4,7 +4,7 @@ import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Outcome } from '../../../src/core/talk/outcome.ts'
 import type { ScriptedDesk } from '../chat/scripted-desk.ts'
 import { unfinished } from '../../../src/core/talk/outcome.ts'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
 import { goldenOf } from '../../golden.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { completionTarget, mentionOf } from '../../../src/faces/chat/input/prompt-completion.ts'
 import { ScriptedDesk } from './scripted-desk.ts'
 import { command, legacy, seat } from './input-seat.ts'

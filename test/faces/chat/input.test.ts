@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setKittyProtocolActive } from '@earendil-works/pi-tui'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { command, kitty, legacy, seat } from './input-seat.ts'
 import { goldenOf } from '../../golden.ts'
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { ChatEnd } from '../../../src/faces/chat/chat.ts'
 import type { Script } from './scripted-desk.ts'
-import { HandClock } from '../../../src/base/hand-clock.ts'
+import { HandClock } from '../../hand-clock.ts'
 import { openChat } from '../../../src/faces/chat/chat.ts'
 import { ScriptedDesk } from './scripted-desk.ts'
 import { VirtualTerminal } from './virtual-terminal.ts'

@@ -2,7 +2,7 @@ import type { HubChange } from '../../../src/core/work/hub-ledger.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../../cases.ts'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { ChangeFeed, eventStreamText, placeIn, placeText } from '../../../src/faces/hub/change-feed.ts'
 import { sized } from '../../full.ts'
 

@@ -1,11 +1,11 @@
 import type { Picture, Terminal } from '../../../src/core/screen/terminal.ts'
 import type { DrawnFrame, HubFrame } from '../../../src/faces/web/terminal-frames.ts'
-import type { Tty } from '../../../src/terminals/scripted-terminals.ts'
+import type { Tty } from '../../terminals/scripted-terminals.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock, settled } from '../../../src/base/hand-clock.ts'
+import { HandClock, settled } from '../../hand-clock.ts'
 import { TerminalView } from '../../../src/faces/hub/terminal-view.ts'
-import { scriptedTerminals } from '../../../src/terminals/scripted-terminals.ts'
+import { scriptedTerminals } from '../../terminals/scripted-terminals.ts'
 
 /** A view of a scripted terminal whose pictures can be changed. */
 async function viewed(change: (picture: Picture, count: number) => Picture = (picture) => picture) {

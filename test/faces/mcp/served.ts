@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/base/clock.ts'
 import type { Tool, ToolCall } from '../../../src/core/work/tool.ts'
 import type { ToolServerOptions } from '../../../src/faces/mcp/tool-server.ts'
-import { HandClock } from '../../../src/base/hand-clock.ts'
+import { HandClock } from '../../hand-clock.ts'
 
 const said = { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] }
 

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock, settled } from '../../../src/base/hand-clock.ts'
+import { HandClock, settled } from '../../hand-clock.ts'
 import { envelope, initialize, overPipes } from './pipes.ts'
 import { listedTools, served, Waiter } from './served.ts'
 

@@ -5,7 +5,7 @@ import type { AdviceAsk, ThinkingParts } from '../../../src/mind/think/thinking-
 import type { Rigged } from './rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { assign } from '../../../src/mind/think/resources.ts'
 import { think } from '../../../src/mind/think/think.ts'
 import { hangs, thinkingRig, person, callBudget, says } from './rig.ts'

@@ -1,7 +1,7 @@
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Outcome } from '../../../src/core/talk/outcome.ts'
 import type { Turn } from '../../../src/core/work/agent.ts'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { phasesIn } from './rig.ts'
 
 type Think = (over: Partial<Turn>) => Promise<{ events: Event[]; result: Outcome }>

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { budget } from '../../../src/core/work/budget.ts'
 import { consensus } from '../../../src/mind/think/consensus/consensus.ts'

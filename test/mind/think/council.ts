@@ -1,4 +1,4 @@
-import type { Script } from '../../../src/agents/scripted-agent.ts'
+import type { Script } from '../../agents/scripted-agent.ts'
 import type { Rigged } from './rig.ts'
 import { json, thinkingRig, says } from './rig.ts'
 

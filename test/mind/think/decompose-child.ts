@@ -1,5 +1,5 @@
 import type { Entry } from '../../../src/core/talk/entry.ts'
-import type { Script } from '../../../src/agents/scripted-agent.ts'
+import type { Script } from '../../agents/scripted-agent.ts'
 import { existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, ownerMark } from '../../../src/base/owner.ts'

@@ -1,7 +1,7 @@
 import type { Event } from '../../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { settled } from '../../../src/base/hand-clock.ts'
+import { settled } from '../../hand-clock.ts'
 import { answerMs } from '../../../src/mind/think/thinking-turn.ts'
 import { treeRig, task } from './decompose-rig.ts'
 import { dies, empty, hangs, json, notesIn, person, phasesIn, callBudget, says } from './rig.ts'

@@ -1,5 +1,5 @@
 import type { Turn } from '../../../src/core/work/agent.ts'
-import type { Script } from '../../../src/agents/scripted-agent.ts'
+import type { Script } from '../../agents/scripted-agent.ts'
 import type { Rigged } from './rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'

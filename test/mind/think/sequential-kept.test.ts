@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
+import { scriptedAgent } from '../../agents/scripted-agent.ts'
 import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
 import { all } from '../../all-items.ts'
 import { here, project } from '../../walks/world.ts'

@@ -1,5 +1,5 @@
 import type { Turn } from '../../../src/core/work/agent.ts'
-import type { Script } from '../../../src/agents/scripted-agent.ts'
+import type { Script } from '../../agents/scripted-agent.ts'
 import type { Tool } from '../../../src/core/work/tool.ts'
 import type { FrameworkDefinition } from '../../../src/mind/think/framework-agent.ts'
 import type { Ran, Rigged } from './rig.ts'

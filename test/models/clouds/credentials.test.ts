@@ -1,7 +1,7 @@
 import type { CloudName } from '../../../src/models/provider.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../../src/base/hand-clock.ts'
+import { HandClock } from '../../hand-clock.ts'
 import { openCloud, cloudWorld } from '../../../src/models/clouds/open-cloud.ts'
 import { providerOf, wireOf } from '../../../src/models/provider.ts'
 import { aws, cloudHome, serviceAccount } from './cloud-rig.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HandClock } from '../../../src/base/hand-clock.ts'
+import { HandClock } from '../../hand-clock.ts'
 import { ActivityTimeout } from '../../../src/tools/mcp/activity-timeout.ts'
 
 const forever = Number.MAX_SAFE_INTEGER

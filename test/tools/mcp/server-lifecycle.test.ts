@@ -4,7 +4,7 @@ import type { ServerState } from '../../../src/tools/mcp/server-lifecycle.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServerLifecycle } from '../../../src/tools/mcp/server-lifecycle.ts'
-import { HandClock, settled } from '../../../src/base/hand-clock.ts'
+import { HandClock, settled } from '../../hand-clock.ts'
 
 /** A server that stands, or fails as the script says; what it went through is noted with its time. */
 function scriptedLife(script: (Fault | 'stands')[]) {

@@ -3,19 +3,7 @@ import type { Word } from '../simple-command.ts'
 import { is, reads, unclear } from '../shell-judgement.ts'
 import { literal, only, wordText } from '../simple-command.ts'
 import { hasFlag, optionsOf } from '../command-options.ts'
-
-const looking = new Set(
-  'status log show rev-parse ls-files ls-tree blame annotate describe shortlog cat-file name-rev merge-base rev-list for-each-ref count-objects version help whatchanged check-ignore check-attr diff diff-tree diff-index diff-files show-ref show-branch cherry range-diff var verify-commit verify-tag fsck grep'.split(
-    ' ',
-  ),
-)
-const changing = new Set(
-  'add mv init apply am cherry-pick revert merge rebase switch notes sparse-checkout format-patch archive bundle'.split(
-    ' ',
-  ),
-)
-const reaching = new Set('fetch pull push clone ls-remote remote submodule send-email svn request-pull lfs'.split(' '))
-const destroying = new Set('gc prune filter-branch filter-repo update-ref clean replace pack-refs repack'.split(' '))
+import { gitVerb } from './git-verbs.ts'
 
 /** Settings that change only words and colours; any other may name a program. */
 const tame =
@@ -84,7 +72,8 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
       )
     )
       return reading
-  if (looking.has(sub)) {
+  const { does } = gitVerb(sub)
+  if (does === 'reads') {
     if (options.unclear) return unclear(options.unclear)
     if (sub === 'grep' && has('-O')) return is('dynamic', 'it runs a program')
     // Only a word that leads out of the repository is certainly a path; a revision may look like one.
@@ -164,15 +153,15 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
       return operands[0] === 'run' ? is('dynamic', 'it runs a command') : is('edits', 'it switches commits')
   }
   if (options.unclear) return unclear(options.unclear)
-  if (changing.has(sub))
+  if (does === 'edits')
     return {
       ...is('edits', 'it changes the working tree or the repository'),
       paths: options.operands
         .filter((word) => word.values?.some((value) => /^(?:\/|\.\.\/)/.test(value)))
         .map((word) => ({ word, how: 'write' })),
     }
-  if (reaching.has(sub)) return is('network', 'it reaches the network')
-  if (destroying.has(sub)) return is('destructive', 'it drops data that cannot be restored')
+  if (does === 'reaches') return is('network', 'it reaches the network')
+  if (does === 'destroys') return is('destructive', 'it drops data that cannot be restored')
   return is('unknown', `git ${sub} may be anything: an alias can run a command`)
 }
 

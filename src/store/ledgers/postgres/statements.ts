@@ -238,8 +238,8 @@ export function rowStatements<Row>(schema: string, { name, columns }: Table<Row>
 }
 
 /**
- * The rule of `mayHave` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the agents are
- * found once for each kind, and the cost follows the number of kinds and not the number of tasks. The first row has the kinds
+ * The rule of `test/contract/claim-rule.ts` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same
+ * agents, so the agents are found once for each kind, and the cost follows the number of kinds and not the number of tasks. The first row has the kinds
  * with the places of their agents in the query; the others have the tasks.
  *
  * $1 agents, $2 stopped workspaces, $3 tasks that are left out, $4 steady, $5 wishedBefore, $6 awayBefore, $7 the most.

@@ -1,6 +1,6 @@
-import type { Clock } from '../base/clock.ts'
-import type { AuditBounds, HubAuditBook, KeptAct } from '../core/work/hub-audit.ts'
-import { auditBounds } from '../core/work/hub-audit.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { AuditBounds, HubAuditBook, KeptAct } from '../../src/core/work/hub-audit.ts'
+import { auditBounds } from '../../src/core/work/hub-audit.ts'
 
 /** The acts at a hub in memory. */
 export function memoryHubAudit(clock: Clock, { most, days }: AuditBounds = auditBounds): HubAuditBook {

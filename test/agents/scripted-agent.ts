@@ -1,10 +1,10 @@
-import type { Event } from '../core/talk/entry.ts'
-import type { Failure } from '../core/talk/outcome.ts'
-import type { Question } from '../core/talk/question.ts'
-import type { Agent, Traits, Turn } from '../core/work/agent.ts'
-import { untilAborted } from '../base/clock.ts'
-import { failed } from '../core/talk/outcome.ts'
-import { estimateTokens } from '../core/talk/tokens.ts'
+import type { Event } from '../../src/core/talk/entry.ts'
+import type { Failure } from '../../src/core/talk/outcome.ts'
+import type { Question } from '../../src/core/talk/question.ts'
+import type { Agent, Traits, Turn } from '../../src/core/work/agent.ts'
+import { untilAborted } from '../../src/base/clock.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { estimateTokens } from '../../src/core/talk/tokens.ts'
 
 /** `then` gives the steps that follow an answer. */
 type AskStep = { ask: Question; then?(picks: string[] | undefined): readonly ScriptStep[] }
