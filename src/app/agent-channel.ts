@@ -1,5 +1,7 @@
 import type { Profile } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
+import { leashMeanings } from '../core/work/agent.ts'
+import { keepsOwnFlags } from '../settings/enabled-agents.ts'
 import type { AgentSettings } from '../settings/agent-settings.ts'
 import { nativeLeashes } from './native/native-seat.ts'
 import { profileOf } from '../settings/agent-settings.ts'
@@ -44,6 +46,9 @@ export function channelWords(agent: AgentSettings): string {
 
 /** Says what an agent may do on a leash. */
 export function leashWords(agent: AgentSettings, leash: Leash): string {
-  if (agent.kind !== 'native' && agent.command !== undefined) return 'own flags: the command runs as it is written'
+  if (keepsOwnFlags(agent, leash)) return ownFlagsWords
+  if (agent.kind !== 'native' && agent.command !== undefined) return `${leash}: ${leashMeanings[leash]}`
   return `${leash}: ${channelOf(agent)?.leashes[leash] ?? 'the CLI cannot be held to this'}`
 }
+
+export const ownFlagsWords = 'own flags: the command runs as it is written'

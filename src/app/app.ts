@@ -87,7 +87,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
       ? // Workers that cannot be ended now are found again at the next start.
         endWorkers(files, { io, place, settings, slug: project.slug }).catch(() => {})
       : Promise.resolve()
-  if (!options.ephemeral) await takeMovedProject(io, place)
+  const moved = options.ephemeral ? undefined : await takeMovedProject(io, place)
   const doc = await project.doc.read()
   const folder = folderIdentity(place.root)
   if (!options.ephemeral && doc.current !== undefined && folder !== undefined && doc.folder !== folder)
@@ -139,7 +139,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     out: new Map(),
     left: { processes: [] },
     deadEnded,
-    warnings: set.warnings,
+    warnings: [...(moved === undefined ? [] : [moved]), ...set.warnings],
   }
 }
 

@@ -10,21 +10,25 @@ import { folderIdentity, openProject, slugOf } from './project.ts'
 type ProjectPlace = { home: string; root: string }
 
 /**
- * Brings the conversation of a folder that was renamed or moved to the folder's new place, and says so. A folder with the name of a
- * project that is gone may be that project: the person is told how to say so. A project that is known costs one look at the disk.
+ * Brings the conversation of a folder that was renamed or moved to the folder's new place, and returns the words that say so. A folder
+ * with the name of a project that is gone may be that project: the words then tell the person how to say so. A project that is known
+ * costs one look at the disk.
  */
-export async function takeMovedProject(io: Io, { home, root }: ProjectPlace): Promise<void> {
-  if (existsSync(join(home, 'projects', slugOf(root), 'project.json'))) return
+export async function takeMovedProject(io: Io, { home, root }: ProjectPlace): Promise<string | undefined> {
+  if (existsSync(join(home, 'projects', slugOf(root), 'project.json'))) return undefined
   const identity = folderIdentity(root)
   const gone = await goneProjects(home)
   const same = gone.find(({ folder }) => folder !== undefined && folder === identity)
   if (same) return moveProject(io, same.path, { home, root })
   const alike = gone.find(({ path }) => basename(path) === basename(root))
-  if (!alike) return
-  say(
-    io,
-    `termaite: Is this the project that was in ${alike.path}? To bring its conversation here: termaite sessions move ${shellWord(alike.path)}`,
-  )
+  if (!alike) return undefined
+  return `Is this the project that was in ${alike.path}? To bring its conversation here: termaite sessions move ${shellWord(alike.path)}`
+}
+
+/** Brings the conversation of a moved folder to its new place, and tells the person of a command. */
+export async function followMove(io: Io, place: ProjectPlace): Promise<void> {
+  const words = await takeMovedProject(io, place)
+  if (words !== undefined) say(io, `termaite: ${words}`)
 }
 
 /** The projects whose folder is gone. A home that cannot be read is reported by whatever needs it next. */
@@ -37,8 +41,8 @@ async function goneProjects(home: string) {
   }
 }
 
-/** Moves everything that is kept about a project from one folder's name to another's. The new folder is not trusted for that. */
-export async function moveProject(io: Io, from: string, { home, root }: ProjectPlace): Promise<void> {
+/** Moves everything that is kept about a project from one folder's name to another's, and says so. The new folder is not trusted for that. */
+export async function moveProject(io: Io, from: string, { home, root }: ProjectPlace): Promise<string> {
   const [old, slug] = [slugOf(from), slugOf(root)]
   const [{ refuseIfRunning }, { forgetInIndex }] = await Promise.all([
     import('./unfinished-turns.ts'),
@@ -57,7 +61,7 @@ export async function moveProject(io: Io, from: string, { home, root }: ProjectP
     return { ...(isSameFolder ? now : withoutConsent(now)), path: root, ...(identity && { folder: identity }) }
   })
   await forgetInIndex(home, old, io.clock)
-  say(io, `termaite: This project was in ${from}. Its conversation is here now.`)
+  return `This project was in ${from}. Its conversation is here now.`
 }
 
 /** Throws where a project cannot be moved here. */

@@ -6,7 +6,9 @@ import { join, sep } from 'node:path'
 import { UsageError } from '../core/io.ts'
 import { isMissing } from '../base/files.ts'
 import { storeError } from '../store/store-error.ts'
-import { homeOf } from './place.ts'
+import { shellWord } from '../base/shell-word.ts'
+import { homeOf, placeOf } from './place.ts'
+import { folderIdentity } from './project.ts'
 
 type KnownProject = { slug: string } & ProjectDoc
 
@@ -39,17 +41,19 @@ function lastWritten(log: string): number {
   return statSync(log, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
+/** The folder of the project that was used last: where it was, or the working directory if the folder was moved to it. */
 export function latestProject(io: Io): string {
   const home = homeOf(io.env)
   // The worktree of an agent is no project to continue: it goes with the agent.
   const [latest] = knownProjects(home).filter(({ path }) => !path.startsWith(join(home, 'worktrees') + sep))
   if (!latest)
     throw new UsageError('--continue: no project was used yet. Start one: termaite -p "what is this project?"')
-  if (!existsSync(latest.path))
-    throw new UsageError(
-      `--continue: ${latest.path}, the project used last, is gone. Forget it with: termaite forget "${latest.path}"; or name another with --cwd.`,
-    )
-  return latest.path
+  if (existsSync(latest.path)) return latest.path
+  const { root } = placeOf(io)
+  if (latest.folder !== undefined && latest.folder === folderIdentity(root)) return root
+  throw new UsageError(
+    `--continue: ${latest.path}, the project used last, is gone. If it was moved, run the same command in its new folder. To erase its conversation: termaite forget ${shellWord(latest.path)}`,
+  )
 }
 
 /** Removes a project from the index. Its log must be deleted before, or the index would take it in again. */

@@ -3,7 +3,7 @@ import type { CliCommand } from './cli-command.ts'
 import type { Stats } from 'node:fs'
 import type { EarlyFailure, Format } from '../faces/print.ts'
 import type { SettingsError } from '../settings/fault.ts'
-import { createReadStream, fstatSync } from 'node:fs'
+import { createReadStream, fstatSync, readFileSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { mark } from '../base/mark.ts'
@@ -82,6 +82,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       return printed(io, helpText(command, named ? '' : overview(await allCommands())))
     }
     if (parsed.values.version) return printed(io, version)
+    refuseFewFiles()
     if (!named && parsed.values.prompt === undefined) await refuseMistypedCommand(parsed.words)
     const code = await command.load()
     return await code.run(io, parsed, { chat: chatCommand, run, commands: allCommands })
@@ -124,6 +125,31 @@ async function isOwnSettingsFault(error: unknown, { env }: Io, argv: readonly st
   return faults.some((fault) => fault.startsWith(home) && ownSettingsLine.test(fault.slice(home.length)))
 }
 
+/** The fewest files that a process of ours has to be able to open: one turn of one agent needs 36. */
+const fewestFiles = 64
+
+/**
+ * Refuses to start where the system allows so few open files that the run would fail in the middle, in a way that names another cause:
+ * SQLite, for one, takes a file that cannot be opened for one without permission. Systems without /proc are not asked.
+ */
+function refuseFewFiles(): void {
+  const most = openFilesLimit()
+  if (most !== undefined && most < fewestFiles) throw new StoreError(fewFilesWords(`only ${most}`))
+}
+
+function openFilesLimit(): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    const most = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
+    return most === undefined ? undefined : Number(most)
+  } catch {
+    return undefined
+  }
+}
+
+const fewFilesWords = (most: string) =>
+  `this shell lets a program open ${most} files at once, and termaite needs more. Raise the limit with \`ulimit -n 1024\`, and run the same command again.`
+
 /** The codes of a limit on open files: of the process, and of the whole system. */
 const tooManyOpen = new Set(['EMFILE', 'ENFILE'])
 
@@ -141,15 +167,8 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
     return { kind, message: error.message, code: error.code }
   }
   if (error instanceof ProgramMissing) return { kind: 'usage', message: error.message, code: 1 }
-  if (!tooManyOpen.has(codeOf(error)) && error instanceof StoreError)
-    return { kind: 'store', message: error.message, code: 1 }
-  if (tooManyOpen.has(codeOf(error)))
-    return {
-      kind: 'store',
-      message:
-        'this shell lets a program open too few files at once, and termaite needs more. Raise the limit with `ulimit -n 1024`, and run the same command again.',
-      code: 1,
-    }
+  if (tooManyOpen.has(codeOf(error))) return { kind: 'store', message: fewFilesWords('too few'), code: 1 }
+  if (error instanceof StoreError) return { kind: 'store', message: error.message, code: 1 }
   const refused = refusedPathWords(error) ?? (isDiskFull(error) ? diskFullWords : undefined)
   if (refused !== undefined && io.env.TERMAITE_DEBUG !== '1') return { kind: 'store', message: refused, code: 1 }
   const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])

@@ -8,7 +8,7 @@ import { basename } from 'node:path'
 import { callAfter } from '../base/clock.ts'
 import { viewTokens } from '../core/talk/tokens.ts'
 import { nextAgent } from '../mind/rotation/agent-order.ts'
-import { enabledAgents, leashOf, loosestLeash, windowOf } from '../settings/enabled-agents.ts'
+import { enabledAgents, keepsOwnFlags, leashOf, loosestLeash, windowOf } from '../settings/enabled-agents.ts'
 import { defaultThinking } from '../app/thinking/thinking-choice.ts'
 
 type DeskStatusParts = {
@@ -145,8 +145,7 @@ function standingOf(app: App, known: KnownStatus): Standing {
     project: basename(place.root) || place.root,
     ...(session.name === undefined ? {} : { session: session.name }),
     mode: app.mode,
-    // Where chance decides who is next, the agent that may do most is shown.
-    leash: next === undefined ? loosestLeash(settings) : leashOf(settings, agentNamed(settings, next)),
+    ...leashStanding(settings, next),
     strategy: settings.rotationStrategy,
     thinking,
     agents,
@@ -157,7 +156,16 @@ function standingOf(app: App, known: KnownStatus): Standing {
   }
 }
 
-const agentNamed = ({ agents }: App['settings'], named: string) => agents.find(({ name }) => name === named)
+/** Says what holds the agent of the next turn. If chance decides who is next, the agent that may do most is shown. */
+function leashStanding(settings: App['settings'], next: string | undefined): Pick<Standing, 'leash' | 'ownFlags'> {
+  const agents = enabledAgents(settings).filter(({ name }) => next === undefined || name === next)
+  const held = agents.map((agent) => ({ agent, leash: leashOf(settings, agent) }))
+  const free = held.filter(({ agent, leash }) => keepsOwnFlags(agent, leash))
+  // Nobody knows how much a command's own flags allow, but the leash `all` allows no less.
+  const isFree = free.length > 0 && held.every((one) => free.includes(one) || one.leash !== 'all')
+  const leash = next === undefined ? loosestLeash(settings) : (held[0]?.leash ?? settings.leash)
+  return isFree ? { leash, ownFlags: true } : { leash }
+}
 
 /** Reads the order of the strategy `measured`, whose code is loaded for it alone. */
 async function measuredOf(app: App): Promise<MeasuredRotation | undefined> {

@@ -41,6 +41,18 @@ export function leashOf(
   return heldLeash(agent?.leash ?? settings.leash, seat)
 }
 
+/**
+ * Whether only its own flags hold an agent: a command that the person wrote runs as it is written, whatever its leash is. Over ACP our
+ * answers hold such a command to its leash, and an agent that never runs without a sandbox is held by that on the leash `read`.
+ */
+export function keepsOwnFlags(
+  agent: Pick<AgentSettings, 'kind' | 'wall'> & { command?: string },
+  leash: Leash,
+): boolean {
+  if (agent.kind === 'native' || agent.kind === 'acp' || agent.command === undefined) return false
+  return !(agent.wall === true && leash === 'read')
+}
+
 /** The loosest leash of all enabled agents. A turn runs on it, and each agent is still held to its own leash. */
 export function loosestLeash(settings: Settings): Leash {
   const own = enabledAgents(settings).map((agent) => leashOf(settings, agent))

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { accessSync, constants, renameSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { messageOf } from '../base/error-message.ts'
 import { errorCode, isMissing } from '../base/files.ts'
 import { StoreError } from '../core/talk/store.ts'
@@ -50,20 +51,24 @@ export function isUnusable(error: unknown, path: string): boolean {
   return code === 'EISDIR' || code === 'ELOOP' || ((code === 'EACCES' || code === 'EPERM') && isLocked(path))
 }
 
-/** Whether a path is a folder, a link that leads nowhere, or a file that we may not read and write, in a folder that we may use. */
+/**
+ * Whether a path is a folder, a link that leads nowhere, or a file that we may not read and write, in a folder that we may change. In a
+ * folder that we may only read nothing can be made in the place of such a file, and the file can still be read.
+ */
 export function isLocked(path: string): boolean {
   try {
     if (statSync(path).isDirectory()) return true
     accessSync(path, constants.R_OK | constants.W_OK)
     return false
   } catch (error) {
-    return errorCode(error) === 'ELOOP' || (errorCode(error) === 'EACCES' && canStat(path))
+    return errorCode(error) === 'ELOOP' || (errorCode(error) === 'EACCES' && canReplace(path))
   }
 }
 
-function canStat(path: string): boolean {
+function canReplace(path: string): boolean {
   try {
-    return statSync(path) !== undefined
+    accessSync(dirname(path), constants.W_OK | constants.X_OK)
+    return true
   } catch {
     return false
   }

@@ -28,6 +28,11 @@ export function memoryDatabase(): DatabaseSync {
   return new (sqlite().DatabaseSync)(':memory:')
 }
 
+/** Opens a database in a temporary file that SQLite removes when the database is closed. */
+export function temporaryDatabase(): DatabaseSync {
+  return new (sqlite().DatabaseSync)('')
+}
+
 /** Runs work whose changes are all stored or none: none when it throws or returns false. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE')
@@ -86,6 +91,8 @@ export async function patiently<T>(clock: Clock, work: () => T | Promise<T>): Pr
   }
 }
 
+const denied = 3
+const readOnly = 8
 const corrupt = 11
 const cannotOpen = 14
 const notADatabase = 26
@@ -94,6 +101,14 @@ const notADatabase = 26
 export function isDamaged(error: unknown, path: string): boolean {
   const code = sqliteCode(error instanceof StoreError ? error.cause : error)
   return code === corrupt || code === notADatabase || (code === cannotOpen && isLocked(path))
+}
+
+/** Whether an error says that a database cannot be written where it is, or cannot be made there. */
+export function isUnwritable(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error
+  const code = sqliteCode(cause)
+  if (code !== undefined) return code === denied || code === readOnly || code === cannotOpen
+  return ['EACCES', 'EPERM', 'EROFS'].includes(errorCode(cause) ?? '')
 }
 
 export function sqliteCode(error: unknown): number | undefined {

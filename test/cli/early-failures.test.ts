@@ -184,3 +184,25 @@ for (const one of cases)
       [code, 'number', { type: 'end', by: 'termaite', outcome: { ok: false, failure: printed.failure } }],
     )
   })
+
+test('where the shell allows few open files, each command says so in one sentence and how to raise the limit', async (t) => {
+  if (process.platform !== 'linux') return t.skip('only Linux tells a process how many files it may open')
+  const machine = new Machine(t)
+  machine.agents(agents)
+  const limited = async (most: number, ...args: string[]) => {
+    const words = ['-c', `ulimit -n ${most} && exec "$@"`, 'bash', ...start, ...args]
+    const child = spawn('bash', words, {
+      cwd: machine.project,
+      env: { PATH: process.env.PATH!, HOME: join(machine.folder, 'home'), TERMAITE_HOME: machine.home },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const { code, out, err } = await ended(machine.own(child))
+    return { code, out, err }
+  }
+  golden(t, await limited(24, '-p', 'x'))
+  const { err } = await limited(24, '-p', 'x')
+  for (const args of [[], ['doctor'], ['sessions'], ['--ephemeral', '-p', 'x']])
+    assert.deepEqual(await limited(24, ...args), { code: 1, out: '', err }, args.join(' '))
+  assert.deepEqual([(await limited(24, '--version')).code, (await limited(24, '--help')).code], [0, 0])
+  assert.deepEqual((await limited(64, '-p', 'x')).out, 'the answer\n')
+})

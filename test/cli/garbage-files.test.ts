@@ -156,9 +156,42 @@ test('an ordinary user: a file of another user is set aside, and a home that may
     const closed = await run(...args)
     assert.doesNotMatch(closed.err, /internal error|Error:/, args.join(' '))
     assert.match(closed.err.trim(), /^(termaite: (?!.*\n)\S.*: you have no permission; .+)?$/, args.join(' '))
-    chmodSync(machine.home, 0o755)
-    const readOnly = await run(...args)
-    assert.doesNotMatch(readOnly.err, /internal error|Error:/, args.join(' '))
   }
-  golden(t, [(await run('sessions')).err, (await run('audit', 'verify')).out], { [machine.folder]: '<machine>' })
+})
+
+test('a home that can be read and not written: what only reads works, and a turn is refused in one sentence', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can run termaite as another user')
+  const machine = new Machine(t)
+  machine.agents({ good: 'cat >/dev/null; echo the answer' })
+  execFileSync('chown', ['-R', `${nobodyId}:${nobodyId}`, machine.folder])
+  const run = (...args: string[]) =>
+    machine.run(args, { uid: nobodyId, env: { NODE_COMPILE_CACHE: join(machine.folder, 'code') } })
+  const first = await run('-p', 'find the blue bird').catch((error: NodeJS.ErrnoException) => error)
+  if (first instanceof Error || first.err.includes('Cannot find module'))
+    return t.skip('another user cannot read the program here')
+  const reading = [
+    ['sessions'],
+    ['sessions', 'search', 'blue'],
+    ['sessions', 'show'],
+    ['sessions', 'export'],
+    ['usage'],
+    ['config', 'print'],
+    ['ps'],
+    ['audit', 'verify'],
+    ['-p', 'x', '--ephemeral'],
+  ]
+  const shown = async () => {
+    const all: unknown[] = []
+    for (const args of reading) {
+      const { code, out } = await run(...args)
+      all.push([args.join(' '), code, out])
+    }
+    return all
+  }
+  const before = await shown()
+  execFileSync('chmod', ['-R', 'a-w', machine.home])
+  assert.deepEqual(await shown(), before)
+  const { code, out, err } = await run('-p', 'x')
+  assert.deepEqual({ code, out }, { code: 1, out: '' })
+  golden(t, err, { [machine.folder]: '<machine>', [machine.slug]: '<slug>' })
 })

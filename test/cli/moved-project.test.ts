@@ -77,3 +77,37 @@ test(
     assert.match((await at(copy, '-p', 'and now?')).out, /the blue bird[^]*and now\?/)
   },
 )
+
+test(
+  'every command that looks back finds the conversation of a project that was moved just now',
+  options,
+  async (t) => {
+    const { machine, at, folder } = spoken(t)
+    await at(machine.project, '-p', 'remember the blue bird', '--session', 'plan')
+    let place = machine.project
+    const commands = [
+      ['sessions', 'search', 'blue'],
+      ['sessions', 'export', 'plan'],
+      ['sessions', 'resume', 'plan'],
+      ['diff'],
+      ['usage'],
+      ['good'],
+      ['-c', '-p', 'and now?'],
+    ]
+    const seen: unknown[] = []
+    let answer = ''
+    for (const [number, args] of commands.entries()) {
+      const next = folder(`place ${number}`)
+      renameSync(place, next)
+      place = next
+      const { code, out, err } = await at(place, ...args)
+      const told = err.replace(/^—.*\n/m, '').replaceAll(/\b0[0-9a-z]{25}\b/g, '<id>')
+      seen.push([args.join(' '), code, told])
+      answer = out
+    }
+    assert.match(answer, /the blue bird[^]*and now\?/)
+    golden(t, seen, { [machine.folder]: '<folder>' })
+    renameSync(place, folder('last'))
+    golden(t, (await at(machine.folder, '-c', '-p', 'x')).err, { [machine.folder]: '<folder>' })
+  },
+)

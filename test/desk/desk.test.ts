@@ -1,6 +1,7 @@
 import type { CommandWorld } from '../../src/core/talk/command.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { DeskControls } from '../../src/desk/desk-controls.ts'
+import type { AgentSettings } from '../../src/settings/agent-settings.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -66,6 +67,36 @@ test('the status shows the leash that holds the agent of the next turn, and the 
   desk.controls.setStrategy('random')
   await until(() => desk.standing().next === undefined)
   assert.deepEqual(shown(), [undefined, 'all'])
+})
+
+test('the status shows own flags for a command that the person wrote, unless the agent of the next turn may do everything', async (t) => {
+  const agents: AgentSettings[] = [
+    { name: 'mine', kind: 'pipe', command: 'cat' },
+    { name: 'codex', kind: 'pipe', profile: 'codex', leash: 'edit' },
+    { name: 'boxed', kind: 'pipe', command: 'cat', wall: true, leash: 'read' },
+    { name: 'editor', kind: 'acp', command: 'cat' },
+  ]
+  const { desk, heard, until } = await sitDown(t, folderOf(t), {}, { agents })
+  const shown = () => [desk.standing().next, desk.standing().leash, desk.standing().ownFlags]
+  const shownFor = async (name: string | undefined) => {
+    desk.controls.aim(name)
+    await until(() => desk.standing().next === name)
+    return shown()
+  }
+  assert.deepEqual(shown(), ['mine', 'ask', true])
+  assert.deepEqual(await shownFor('codex'), ['codex', 'edit', undefined])
+  assert.deepEqual(await shownFor('boxed'), ['boxed', 'read', undefined])
+  assert.deepEqual(await shownFor('editor'), ['editor', 'ask', undefined])
+  assert.deepEqual(await shownFor('mine'), ['mine', 'ask', true])
+  desk.setScreen(seat())
+  desk.setLeash('edit')
+  await until((all) => all.some(({ type }) => type === 'said'))
+  golden(
+    t,
+    heard.flatMap((one) => (one.type === 'said' ? [one.text] : [])),
+  )
+  desk.controls.setStrategy('random')
+  assert.deepEqual(await shownFor(undefined), [undefined, 'edit', true])
 })
 
 test('/plan names the mode that it has just set', options, async (t) => {

@@ -183,8 +183,10 @@ test('close ends what runs in the background, and leaves no file of it', async (
 test('a running command is sent to the background: its call returns, and it goes on as a job', async (t) => {
   const { label, env } = labelled()
   const settled: string[] = []
+  const clock = new HandClock()
   const { say, news, jobs, at } = seat(t, {
     env,
+    clock,
     mask: (text) => text.replaceAll('s3cret', '***'),
     shell: async (command) => ({
       argv: ['bash', '-c', command],
@@ -212,7 +214,8 @@ test('a running command is sent to the background: its call returns, and it goes
   assert.equal(jobs.front === front, false)
   // Neither the cancelled turn nor the time limit of the call ends a job.
   stop.abort()
-  assert.match(await say('jobs', {}), new RegExp(`^1 \\(runs for \\d+ s, pid ${pid}\\): echo s3cret one`))
+  await clock.turn(2_000)
+  assert.match(await say('jobs', {}), new RegExp(`^1 \\(runs for 2 s, pid ${pid}\\): echo s3cret one`))
   assert.equal(await say('jobs', { job: 1 }), '[no new output]\n[it still runs]')
   assert.deepEqual([settled, await news()], [[], undefined])
   writeFileSync(at('go'), '')

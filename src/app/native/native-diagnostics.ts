@@ -13,7 +13,8 @@ import { withoutProject } from '../../base/program-path.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { version } from '../version.ts'
-import { homeView, projectCaches, sandboxOf } from './native-sandbox.ts'
+import { homeView, projectCaches } from './command-home.ts'
+import { sandboxOf } from './native-sandbox.ts'
 import { noteOnce } from './native-parts.ts'
 
 /**

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
-import { homeView, isWalled, projectCaches, sandboxOf, wallFacts } from './native-sandbox.ts'
+import { homeView, projectCaches } from './command-home.ts'
+import { isWalled, sandboxOf, wallFacts } from './native-sandbox.ts'
 
 type Env = NativeParts['env']
 

@@ -2,23 +2,19 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Consent } from '../../core/work/policy.ts'
 import type { Tool, ToolCall, ToolOutput } from '../../core/work/tool.ts'
 import type { CommandPlace, NoWall, PlacedCall, WallFacts } from '../../safety/rules/command-place.ts'
-import type { JudgedCall } from '../../safety/rules/judged-call.ts'
 import type { WalledCommand } from '../../safety/rules/wall-refusal.ts'
 import type { Quarantined } from '../../safety/wall/quarantine.ts'
 import type { TurnScratch, Wall } from '../../safety/wall/wall.ts'
 import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import { existsSync } from 'node:fs'
-import { mkdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { onOneLine } from '../../base/ansi.ts'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
-import { randomName } from '../../base/id.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
 import { cliPlaces } from '../../profiles/all.ts'
-import { isSecretName, isSecretPlace, secretFilesIn, secretFolders } from '../../safety/secret-files.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
@@ -27,12 +23,11 @@ import { wallOf } from '../../safety/wall/wall.ts'
 import { placeOf } from '../../safety/rules/command-place.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
 import { escaped, withoutBlanks } from '../../safety/rules/rule-matching.ts'
-import { pnpmStore, wallEnvironment } from '../../safety/wall/wall-environment.ts'
+import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
-import { slugOf } from '../project.ts'
-import { noteOnce } from './native-parts.ts'
+import { homeView, projectCaches, showable } from './command-home.ts'
+import { hiddenKeys } from './key-files.ts'
 import { scratchRooms } from './native-scratch.ts'
-import { isWithin, realIfThere, realOrSame } from '../../base/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 type AgentShell = {
@@ -143,57 +138,6 @@ async function readerStart(
   }
 }
 
-/** The files with keys of the project and the added folders, looked for once in a turn: a search before every command would take longer than the command. */
-const keyFiles = new WeakMap<AbortSignal, Map<string, Promise<string[]>>>()
-
-async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promise<string[]> {
-  const known = keyFiles.get(turn) ?? new Map<string, Promise<string[]>>()
-  keyFiles.set(turn, known)
-  for (const folder of folders) if (!known.has(folder)) known.set(folder, secretFilesIn(folder))
-  return (await Promise.all(folders.map((folder) => known.get(folder)!))).flat()
-}
-
-/**
- * The files with keys that a command does not see. At \`edit\` and \`ask\` the person decides once for the project, when one of
- * its own programs is started for the first time: many need the keys.
- */
-async function hiddenKeys(
-  keys: 'hidden' | 'shown' | 'decided',
-  call: ToolCall,
-  parts: NativeParts,
-  judged: JudgedCall | undefined,
-): Promise<string[]> {
-  if (keys === 'shown') return []
-  const files = await keyFilesOf(call.signal, [parts.root, ...parts.folders.now])
-  if (keys === 'hidden' || files.length === 0) return files
-  const { keys: decided } = await parts.project.read()
-  if (decided !== undefined) return decided === 'shown' ? [] : files
-  const isOwn = judged?.parts.some(({ class: kind }) => kind === 'runs')
-  return isOwn && (await askForKeys(files, call, parts)) ? [] : files
-}
-
-async function askForKeys(files: readonly string[], call: ToolCall, { project, root }: NativeParts): Promise<boolean> {
-  const named = files.slice(0, 3).map((file) => onOneLine(relative(root, file)))
-  const more = files.length > named.length ? ` and ${files.length - named.length} more` : ''
-  const picks = await call.ask(
-    {
-      about: 'permission',
-      text: `May commands in this project see its files with keys (${named.join(', ')}${more})? Its own programs may need them.`,
-      from: [],
-      options: consentOptions({
-        always: { id: 'shown', label: 'Yes, always in this project' },
-        no: { id: 'hidden', label: 'No, keep them hidden' },
-      }),
-      enter: 'hidden',
-    },
-    call.signal,
-  )
-  if (!picks) return false
-  const keys = picks.includes('shown') ? ('shown' as const) : ('hidden' as const)
-  await project.update((doc) => ({ ...doc, keys }))
-  return keys === 'shown'
-}
-
 /** The places of a scope that a command may write. One that is missing cannot be opened in a wall: only the tools can make it. */
 async function scopePlaces(scope: readonly string[], root: string): Promise<string[]> {
   const real = await Promise.all(scope.map((path) => realpath(join(root, path)).catch(() => undefined)))
@@ -250,81 +194,6 @@ function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: read
     (rule) => rule.spec === undefined && online.some((tool) => isRuleFor(rule, tool)),
   )
   return isOpen ? 'open' : 'asked'
-}
-
-/**
- * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.
- * Undefined where it cannot be made.
- */
-export async function projectCaches(parts: NativeParts): Promise<string | undefined> {
-  // A run of which nothing is kept leaves no cache either.
-  return parts.audited ? projectFolder(parts, 'caches') : undefined
-}
-
-const placeIn = ({ home, root }: NativeParts, name: string) => join(home, 'projects', slugOf(root), name)
-
-function projectFolder(parts: NativeParts, name: string): Promise<string | undefined> {
-  const folder = placeIn(parts, name)
-  const made = mkdir(folder, { recursive: true, mode: 0o700 })
-  return made.then(
-    () => folder,
-    () => undefined,
-  )
-}
-
-/** Where a pnpm before version 11 reads its settings: npm would warn of a variable that leads to the store. */
-const pnpmSettings = process.platform === 'darwin' ? 'Library/Preferences/pnpm/rc' : '.config/pnpm/rc'
-
-/**
- * The folder that is the home of a project's commands, with the settings that no variable can give. The home is filled before it is
- * put into its place, because commands could fill it with links afterwards. Undefined where it cannot be made.
- */
-async function projectHome(parts: NativeParts): Promise<string | undefined> {
-  const folder = placeIn(parts, 'home')
-  if (existsSync(folder)) return folder
-  const made = `${folder}.${randomName()}`
-  try {
-    await mkdir(dirname(join(made, pnpmSettings)), { recursive: true, mode: 0o700 })
-    await writeFile(join(made, pnpmSettings), `store-dir=${join(placeIn(parts, 'caches'), pnpmStore)}\n`)
-    await rename(made, folder)
-  } catch {
-    await rm(made, { recursive: true, force: true })
-  }
-  // Another process may have been first.
-  return existsSync(folder) ? folder : undefined
-}
-
-/** The home that commands of a project see in place of the person's. */
-export type HomeView = {
-  /** The folders of it that may be written where the project may. */
-  own: string[]
-  /** What else can be read: the person's git settings without logins and programs, and what the settings show. */
-  shown: string[]
-  names: Pick<NonNullable<Parameters<typeof wallEnvironment>[1]>, 'home' | 'gitSettings'>
-}
-
-/**
- * Makes the home of a project's commands: a folder of our own that only they see, at its own path. At the path of the person's home
- * the places that are shown there would be mounted through a folder that commands can fill with links; and macOS can show nothing
- * at another path. A run of which nothing is kept has the temporary folder as its home.
- */
-export async function homeView(settings: NativeSeat['settings'], parts: NativeParts): Promise<HomeView> {
-  const { home, root, env, audited } = parts
-  const { plainGitSettings } = await import('../../safety/wall/git-settings.ts')
-  const gitSettings = await plainGitSettings({ root, env, own: home }).catch(() => undefined)
-  const { shown: agreed = [] } = await parts.project.read()
-  const show = [
-    ...(settings.sandbox.show ?? []).flatMap((path) => namedPlace(path, parts)),
-    // A place that was replaced by a link since the person agreed leads elsewhere, and counts no more.
-    ...agreed.filter((path) => showable(path, parts) === path),
-  ]
-  const folder = audited ? await projectHome(parts) : undefined
-  const shown = gitSettings === undefined ? show : [...show, dirname(gitSettings)]
-  const names = {
-    home: folder ?? (process.platform === 'linux' ? temporary : tmpdir()),
-    ...(gitSettings !== undefined && { gitSettings }),
-  }
-  return { own: folder === undefined ? [] : [folder], shown, names }
 }
 
 /** The parts of the environment behind the wall. */
@@ -475,35 +344,6 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       }
     },
   }
-}
-
-/** Places of the running system, which every command has of its own. */
-const ofSystem = ['/proc', '/dev', '/sys']
-
-/**
- * The real place that a person may let commands read: nothing of termaite or of the running system, no key, and no folder around keys,
- * the home or the project.
- */
-function showable(path: string, { root, home, env }: NativeParts): string | undefined {
-  const place = realIfThere(path)
-  const person = env.HOME ?? home
-  if (place === undefined || isSecretName(place) || isSecretPlace(place, realOrSame(person))) return undefined
-  if ([realOrSame(home), ...ofSystem].some((outer) => isWithin(outer, place))) return undefined
-  const around = [root, home, person, temporary, '/run', ...secretFolders(person)].map(realOrSame)
-  return around.some((inner) => isWithin(place, inner)) ? undefined : place
-}
-
-/** The place that the settings show by a path, if it is there; a path through a folder that commands write could lead anywhere. */
-function namedPlace(path: string, parts: NativeParts): string[] {
-  const { root, home, env, folders } = parts
-  const named = path.replace(/^~(?=\/|$)/, env.HOME ?? home)
-  if (realIfThere(named) === undefined || [root, ...folders.now].some((folder) => isWithin(folder, resolve(named))))
-    return []
-  const place = showable(named, parts)
-  if (place !== undefined) return [named]
-  const words = `The sandbox does not show ${path}, which sandbox.show in your settings names: keys, files of termaite and of the running system, and folders around your home or the project stay hidden. Name the folder that you need.`
-  noteOnce(parts, words)
-  return []
 }
 
 /** Asks about the files that a command left and from which programs could start by themselves; they are in the quarantine meanwhile. */

@@ -7,6 +7,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { isMissing } from '../../base/files.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { withItem } from '../../mcp-config/json-lists.ts'
+import { agentOf } from '../../settings/agent-settings.ts'
+import { leashWords } from '../agent-channel.ts'
 import { SettingsError } from '../../settings/fault.ts'
 import { readSettingsFile } from '../../settings/settings-file.ts'
 
@@ -42,8 +44,10 @@ function knownOffer(agent: WrittenAgent, found: readonly Offer[]): KnownOffer {
   const offer = found.find((one) => isOf(agent, one))
   const title = offer && (offer.name === name ? offer.title : `${offer.title} (${name})`)
   const own = { name, title: title ?? name, settings: () => agent, known: agent }
+  const means = (on: Leash) => leashWords(agentOf(agent), leash ?? on)
+  if (command !== undefined) return { ...own, words: inSettings, means }
   if (leash !== undefined) return { ...own, words: inSettings, means: () => `keeps its own leash "${leash}"` }
-  if (!offer || command !== undefined) return { ...own, words: inSettings, means: () => 'its own command decides' }
+  if (!offer) return { ...own, words: inSettings, means }
   return { ...own, words: `${offer.words} · ${inSettings}`, means: (on) => offer.means(on) }
 }
 

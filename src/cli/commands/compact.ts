@@ -14,6 +14,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const name = typeof values.session === 'string' ? { name: values.session } : {}
   const mode = values.mode === 'coordinator' ? { mode: 'coordinator' as const } : {}
   const app = await openApp(io, place, settings, { ...name, ...mode, existing: true, budget: noBudget })
+  for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   await app.conversation.settle()
   const compacted = await compactNow(app, 'manual', { say: (words) => say(io, words) })
   if (compacted.ok) {

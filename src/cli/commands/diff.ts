@@ -6,6 +6,7 @@ import { stripAnsi } from '../../base/ansi.ts'
 import { openSnapshots } from '../../app/app.ts'
 import { print, say, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
+import { followMove } from '../../app/moved-project.ts'
 import { openProject } from '../../app/project.ts'
 import { orUsage, statText, snapshotTurn, whyNone } from '../../app/undo.ts'
 import { localTime } from '../../base/local-time.ts'
@@ -13,6 +14,7 @@ import { oneLine, table } from '../../base/table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
+  await followMove(io, place)
   const project = openProject(fileStore(place.home, voiceOf(io)), place.root)
   const snapshots = openSnapshots(io, place, project)
   if (values.list) {

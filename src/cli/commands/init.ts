@@ -25,6 +25,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   if (enabledAgents(settings).length === 0) throw new UsageError(noAgentWords(settings))
   const app = await openApp(io, place, settings, { budget: noBudget })
+  for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   readyWatchdog(io.env)
   await app.conversation.settle()
   say(io, `Reading ${place.root}. Ctrl+C cancels.`)

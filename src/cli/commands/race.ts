@@ -36,12 +36,14 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   // With -a the words are always a request, whatever they begin with.
   if (agents.length === 0 && words.length <= 2 && (words[0] === 'show' || words[0] === 'choose')) {
     const app = await openApp(io, place, settings, { budget: budgetIn({}, []) })
+    for (const warning of app.warnings) say(io, `termaite: ${warning}`)
     return words[0] === 'show' ? show(app, words[1], values.json === true) : choose(app, words[1], values.json === true)
   }
   const enabled = enabledAgents(settings)
   if (enabled.length === 0) throw new UsageError(noAgentWords(settings))
   const racing = enabled.filter(({ name }) => agents.length === 0 || agents.includes(name))
   const app = await openApp(io, place, settings, { budget: budgetIn(values, racing) })
+  for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   const race = await openRace(
     app,
     defined({

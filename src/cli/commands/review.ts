@@ -27,6 +27,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const wish = { range: words[0] ?? '', ...aimed(text(values.agent) ?? io.env.TERMAITE_AGENT, names) }
   const focus = text(values.focus)?.trim()
   const app = await openApp(io, place, settings, { budget: budgetIn(values, agents) })
+  for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   const review = await openReview(app, focus ? { ...wish, focus } : wish)
   if ('nothing' in review) {
     if (values.json)

@@ -16,7 +16,7 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
 import { print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
-import { moveProject, refuseMove, takeMovedProject } from '../../app/moved-project.ts'
+import { followMove, moveProject, refuseMove } from '../../app/moved-project.ts'
 import { openProject, slugOf } from '../../app/project.ts'
 import { endKilledTurns } from '../../app/killed-turns.ts'
 import { localTime } from '../../base/local-time.ts'
@@ -36,7 +36,7 @@ import { failureSentence } from '../../core/talk/outcome.ts'
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
   if (words[0] === 'move') return move(io, place, words[1])
-  await takeMovedProject(io, place)
+  await followMove(io, place)
   const store = fileStore(place.home, voiceOf(io))
   const index = openIndex(place.home, voiceOf(io))
   const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
@@ -108,7 +108,7 @@ async function move(io: Io, place: Place, from: string | undefined): Promise<num
     throw new UsageError('sessions move: the old folder is missing. Use: termaite sessions move <old folder>')
   const old = resolve(io.cwd, from)
   refuseMove(old, place)
-  await moveProject(io, old, place)
+  say(io, `termaite: ${await moveProject(io, old, place)}`)
   return 0
 }
 

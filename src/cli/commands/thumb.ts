@@ -1,6 +1,7 @@
 import type { CommandCode } from '../cli-command.ts'
 import { conversationOf } from '../../app/app.ts'
 import { recordThumb } from '../../app/judgements.ts'
+import { followMove } from '../../app/moved-project.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, openSession } from '../../app/project.ts'
 import { defined } from '../../base/defined.ts'
@@ -13,6 +14,7 @@ function thumb(good: boolean): CommandCode {
   return {
     async run(io, { values, words }) {
       const place = placeOf(io)
+      await followMove(io, place)
       const store = fileStore(place.home, voiceOf(io))
       const project = openProject(store, place.root)
       const name = typeof values.session === 'string' ? values.session : undefined

@@ -5,6 +5,7 @@ import { conversationOf, openSnapshots } from '../../app/app.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
+import { followMove } from '../../app/moved-project.ts'
 import { openProject, openSession } from '../../app/project.ts'
 import {
   asideWords,
@@ -18,6 +19,7 @@ import {
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
+  await followMove(io, place)
   const store = fileStore(place.home, voiceOf(io))
   const project = openProject(store, place.root)
   const snapshots = openSnapshots(io, place, project)

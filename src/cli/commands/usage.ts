@@ -7,6 +7,7 @@ import { awayAgents } from '../../app/away-agents.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { placeOf } from '../../app/place.ts'
+import { followMove } from '../../app/moved-project.ts'
 import { slugOf } from '../../app/project.ts'
 import { sinceOf } from '../args.ts'
 import { activityOf, agentResults, everywhereTable, usageRows, usageTable } from '../../desk/usage-table.ts'
@@ -15,6 +16,7 @@ type Of = { project?: string; since?: number }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
+  await followMove(io, place)
   const index = openIndex(place.home, voiceOf(io))
   const now = io.clock.now()
   const by = typeof values.by === 'string' ? (values.by as UsageBy) : undefined

@@ -37,7 +37,11 @@ export function leashKeyCommand(controls: DeskControls): Command {
     help: 'Choose how much the agents may do.',
     async run(args, world) {
       const leash = knownWord('leash', args.trim(), leashes)
-      if (leash !== 'all' || (await agreesToAll(controls, world))) controls.setLeash(leash)
+      if (leash === 'all' && !(await agreesToAll(controls, world))) return
+      controls.setLeash(leash)
+      const { next, ownFlags } = controls.standing()
+      if (ownFlags)
+        world.say(`The leash is ${leash}, but ${next ?? 'a command of your own'} keeps to its own flags.`, 'note')
     },
   }
 }

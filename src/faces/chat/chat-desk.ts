@@ -26,8 +26,10 @@ export type Standing = {
   project: string
   session?: string
   mode: WorkMode
-  /** The leash that holds the agent of the next turn. */
+  /** The leash of the agent of the next turn. */
   leash: Leash
+  /** Whether that agent is a command that the person wrote, which only its own flags hold. */
+  ownFlags?: true
   strategy: string
   /** The framework of the next turn, or how one is chosen. */
   thinking?: Thinking

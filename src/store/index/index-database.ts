@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StoreVoice } from '../set-aside.ts'
 import { rmSync } from 'node:fs'
 import { besideDatabase, setAside } from '../set-aside.ts'
-import { immediately, isDamaged, openDatabase, patiently } from '../sqlite.ts'
+import { immediately, isDamaged, isUnwritable, openDatabase, patiently, temporaryDatabase } from '../sqlite.ts'
 import { storeError } from '../store-error.ts'
 
 /** The database of the index. All of its data is in the logs too, so a damaged file is set aside and a new one is filled. */
@@ -47,6 +47,7 @@ export class Database {
 
   async #try<T>(work: (db: DatabaseSync) => T | Promise<T>): Promise<T> {
     this.#open ??= this.#start().catch((error) => {
+      if (isUnwritable(error) && !isDamaged(error, this.#path)) return this.#startElsewhere()
       this.#open = undefined
       throw error
     })
@@ -65,6 +66,14 @@ export class Database {
       db.close()
       throw error
     }
+  }
+
+  /** Makes the index of a home that can only be read in a temporary file, from all of its logs. */
+  async #startElsewhere(): Promise<DatabaseSync> {
+    const db = temporaryDatabase()
+    prepare(db)
+    await this.#refill(db)
+    return db
   }
 
   /** Deletes a file of another version; one that is damaged is set aside, because nobody knows what it was. */

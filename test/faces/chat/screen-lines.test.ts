@@ -45,6 +45,7 @@ test('the status line shows everything where there is room, and otherwise the mo
     line(170, { thinking: 'auto' }),
     ' chat · leash ask · claude ● 42% context free · gemini ○ out of quota until 23:59 · codex ✗ unavailable · next claude · think auto · ~45.7k tokens · ~$0.35',
   )
+  assert.equal(line(50, { ownFlags: true }), ' flags · claude ● · gemini ○ · codex ✗ · → claude')
   assert.equal(line(160, { thinking: 'off' }), line(160))
   assert.equal(line(130, { thinking: 'consensus' }), line(130), 'it is the first to go')
   assert.equal(

@@ -32,13 +32,11 @@ export class StatusLine implements Component {
   }
 
   #segments(standing: Standing): Segment[] {
-    const { quiet, strong, warn, bad } = this.#theme
+    const { quiet, warn } = this.#theme
     const { agents, next, tokens: used, waiting } = standing
-    // An agent without limits is shown in the colour of danger.
-    const leash = standing.leash === 'all' ? (words: string) => bad(strong(words)) : strong
     return [
       { forms: [quiet(standing.mode), ''], priority: 3 },
-      { forms: [leash(`leash ${standing.leash}`), leash(standing.leash)], priority: 10 },
+      { forms: this.#leash(standing), priority: 10 },
       ...(waiting
         ? [
             {
@@ -68,6 +66,14 @@ export class StatusLine implements Component {
       ...this.#budget(standing),
       ...(standing.budget ? [] : this.#spent(used)),
     ]
+  }
+
+  /** What holds the agent of the next turn; an agent without limits is shown in the colour of danger. */
+  #leash({ leash, ownFlags }: Standing): [string, ...string[]] {
+    const { strong, bad } = this.#theme
+    if (ownFlags) return [strong('own flags'), strong('flags')]
+    const paint = leash === 'all' ? (words: string) => bad(strong(words)) : strong
+    return [paint(`leash ${leash}`), paint(leash)]
   }
 
   /** The framework is dropped before any other segment is shortened. */
