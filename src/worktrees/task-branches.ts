@@ -116,16 +116,24 @@ export async function commitAll(git: Git, path: string, title: string): Promise<
   await git(path, ...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subjectOf(title))
 }
 
-/** The files of a folder that its repository neither has nor ignores. */
-export async function newFiles(env: Io['env'], root: string): Promise<string[]> {
-  const out = await checkedGit(projectGit(env), root, ['ls-files', '-z', '--others', '--exclude-standard'])
-  return out
-    .toString()
-    .split('\0')
-    .filter((path) => path !== '')
+/** Whether the branch that is checked out has a commit. */
+export async function hasCommit(env: Io['env'], root: string): Promise<boolean> {
+  return (await projectGit(env).ran(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).code === 0
 }
 
-/** Commits these files as the first commit of a repository. */
+/** The files of a repository without commits: those that the person has staged, and the others that are not ignored. */
+export async function uncommittedFiles(env: Io['env'], root: string): Promise<{ staged: string[]; others: string[] }> {
+  const listed = async (...args: string[]) => {
+    const out = await checkedGit(projectGit(env), root, ['ls-files', '-z', ...args])
+    return out
+      .toString()
+      .split('\0')
+      .filter((path) => path !== '')
+  }
+  return { staged: await listed('--cached'), others: await listed('--others', '--exclude-standard') }
+}
+
+/** Commits these files, and those that the person has staged, as the first commit of a repository. */
 export async function firstCommit(env: Io['env'], root: string, files: readonly string[]): Promise<void> {
   const git = projectGit(env)
   const input = Buffer.from(files.map((path) => `:(literal)${path}`).join('\0'))

@@ -12,8 +12,9 @@ export type LocalWork = {
   /** The work tree that the changes would be merged into. */
   root: string
   branch: string
-  /** The last commit of the branch. */
+  /** The last commit of the branch, and the one at which it left the branch that is checked out in `root`. */
   commit: string
+  base: string | undefined
   /** The branch that is checked out in `root`; undefined where HEAD names a commit. */
   into: string | undefined
   files: FileChange[]
@@ -38,7 +39,7 @@ export async function localWork(env: Environment, root: string, task: string): P
     worktreeOf(git, root, branch),
   ])
   const files = base === undefined ? [] : await filesOf(git, root, base, commit)
-  const known = { root, branch, commit, into: into === 'HEAD' ? undefined : into, files, merged }
+  const known = { root, branch, commit, base, into: into === 'HEAD' ? undefined : into, files, merged }
   return worktree === undefined ? known : { ...known, worktree }
 }
 

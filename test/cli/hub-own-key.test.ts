@@ -1,28 +1,11 @@
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { goldenOf } from '../golden.ts'
-import { startedHub } from './hub.ts'
+import { mcpClient, startedHub } from './hub.ts'
 import { Machine } from './program.ts'
 
 const golden = goldenOf(import.meta.filename)
 const options = { timeout: 60_000 }
-
-/** An MCP client of the hub with this key. */
-async function mcpClient(t: TestContext, url: string, key: string) {
-  const client = new Client({ name: 'a client', version: '1' })
-  const requestInit = { headers: { authorization: `Bearer ${key}` } }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }))
-  t.after(() => client.close())
-  return {
-    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name: string, input: Record<string, unknown>) => {
-      const { content, isError = false, structuredContent } = await client.callTool({ name, arguments: input })
-      const [part] = content
-      return { isError, said: part?.type === 'text' ? part.text : '', data: structuredContent as any }
-    },
-  }
-}
 
 const registration = { role: 'developer', capabilities: [], workspaceContext: '/shop', source: 'CLI' }
 

@@ -26,3 +26,21 @@ export async function startedHub(
   const agent = async (name: string) => new HubClient({ url, key: (await hub.lend(name)).secret })
   return { child, url, key, env: { TERMAITE_HUB: url }, hub, agent }
 }
+
+/** An MCP client of the hub with this key. */
+export async function mcpClient(t: TestContext, url: string, key: string) {
+  // Few users of this file need the library.
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const client = new Client({ name: 'a client', version: '1' })
+  const requestInit = { headers: { authorization: `Bearer ${key}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }))
+  t.after(() => client.close())
+  return {
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name: string, input: Record<string, unknown>) => {
+      const { content, isError = false, structuredContent } = await client.callTool({ name, arguments: input })
+      const [part] = content
+      return { isError, said: part?.type === 'text' ? part.text : '', data: structuredContent as any }
+    },
+  }
+}

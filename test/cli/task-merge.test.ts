@@ -9,9 +9,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
+import { diffText } from '../hub/diff-text.ts'
 import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
-import { startedHub } from './hub.ts'
+import { mcpClient, startedHub } from './hub.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 import { goldenOf } from '../golden.ts'
@@ -151,6 +152,60 @@ test('neither the command line nor the hub merges a branch that has moved since 
     ['one\n2\nthree\n', commit, 'A  mine.txt'],
   )
 })
+
+test(
+  'an MCP client names the commit of its work: its diff is read from the branch, and only that commit is merged',
+  options,
+  async (t) => {
+    const { machine, git, read, state, serving } = await shop(t)
+    const { call } = await mcpClient(t, serving.url, serving.key)
+    const who = { agentId: 'coder' }
+    const workspaceContext = machine.project
+    await call('register_agent', { ...who, role: 'dev', capabilities: [], workspaceContext, source: 'CLI' })
+    const { data: added } = await call('assign_task', {
+      prompt: 'change two',
+      workspaceId: workspaceContext,
+      targetAgentId: 'coder',
+    })
+    const { data: given } = await call('wait_for_prompt', { ...who, timeout: 20 })
+    const { taskId } = given
+    await call('ack_task', { ...who, taskId })
+    const [id, short] = [added.taskId, added.taskId.slice(-8)]
+    const branch = `termaite/task-${short}`
+    const committed = (text: string) => {
+      git('checkout', '-q', '-B', branch)
+      writeFileSync(join(machine.project, 'a.txt'), text)
+      git('commit', '-q', '-am', 'work')
+      git('checkout', '-q', 'main')
+      return git('rev-parse', branch)
+    }
+    const [base, first] = [git('rev-parse', 'main'), committed('one\n2\nthree\n')]
+    const answer = { ...who, taskId, status: 'IN_REVIEW', message: 'changed' }
+    const blanks = { [base]: '<base>', [first]: '<first>', [short]: '<short>' }
+    golden(
+      t,
+      [
+        await call('send_response', { ...answer, commit: base }),
+        await call('send_response', { ...answer, commit: 'HEAD' }),
+      ],
+      blanks,
+    )
+    await call('send_response', { ...answer, commit: first, diff: '+a lie' })
+    const [last] = (await serving.hub.task(id)).tries!
+    const { machine: host, branch: on, commit, base: from } = last!
+    assert.deepEqual([host, on, commit, from], [hostname(), branch, first, base])
+    assert.equal(await diffText(serving.hub, await serving.hub.task(id)), `${git('diff', base, first)}\n`)
+    const second = committed('one\n2\nthree\nmore\n')
+    const approve = () => serving.hub.tell(id, 'approve', { try: 1, merge: true })
+    const ids = { [first]: '<first>', [first.slice(0, 12)]: '<first>', [second.slice(0, 12)]: '<second>' }
+    const cut = { [first.slice(0, 8)]: '<first>', [second.slice(0, 8)]: '<second>' }
+    await golden.rejects(t, approve(), { ...ids, ...cut, [short]: '<short>', [machine.folder]: '<machine>' })
+    assert.deepEqual([await state(short), read('a.txt')], ['IN_REVIEW', 'one\ntwo\nthree\n'])
+    git('branch', '--force', branch, first)
+    assert.equal((await approve()).state, 'APPROVED')
+    assert.deepEqual([read('a.txt'), git('rev-parse', 'HEAD')], ['one\n2\nthree\n', first])
+  },
+)
 
 test('a merge that cannot be made is told by file, and the work tree is as before', options, async (t) => {
   const { git, write, termaite, review, state, branches, tree } = await shop(t)

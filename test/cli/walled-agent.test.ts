@@ -1,8 +1,10 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { shortHash } from '../../src/base/hash.ts'
 import { hiddenClone, noSandbox } from '../safety/no-sandbox.ts'
 import { png } from '../picture-bodies.ts'
 import { until } from '../until.ts'
@@ -33,6 +35,8 @@ const calls = (...wanted: object[]) =>
 function machineWith(t: TestContext, ...agents: object[]): Machine {
   const machine = new Machine(t)
   machine.settings({ agents, leash: 'edit', metaInstruction: false })
+  // A test that failed leaves no agent of a crew in tmux.
+  t.after(() => spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server']))
   return machine
 }
 

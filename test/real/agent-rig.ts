@@ -21,6 +21,50 @@ const author = { GIT_AUTHOR_NAME: 'x', GIT_AUTHOR_EMAIL: 'x@y', GIT_COMMITTER_NA
 /** The answers that a person has given on a CLI's own dialogs before, as texts of its files: that the folder is trusted, for example. */
 export type Answered = (folder: string) => Record<string, string>
 
+/** How a CLI is told to run a command, and what a person has answered on its own dialogs before. */
+export type Ways = { shell(command: string): { tool: string; input: object }; answered: Answered }
+
+export const ways: Record<string, Ways> = {
+  claude: {
+    shell: (command) => ({ tool: 'Bash', input: { command } }),
+    answered: (folder) => ({
+      '.claude.json': JSON.stringify({
+        hasCompletedOnboarding: true,
+        theme: 'dark',
+        customApiKeyResponses: { approved: ['made-up'], rejected: [] },
+        projects: { [folder]: { hasTrustDialogAccepted: true } },
+      }),
+    }),
+  },
+  gemini: {
+    shell: (command) => ({ tool: 'run_shell_command', input: { command } }),
+    answered: (folder) => ({ '.gemini/trustedFolders.json': JSON.stringify({ [folder]: 'TRUST_FOLDER' }) }),
+  },
+  codex: {
+    shell: (cmd) => ({ tool: 'exec_command', input: { cmd } }),
+    answered: (folder) => ({
+      '.codex/config.toml': `\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
+    }),
+  },
+  qwen: {
+    shell: (command) => ({ tool: 'run_shell_command', input: { command, is_background: false } }),
+    answered: () => ({}),
+  },
+  copilot: {
+    shell: (command) => ({ tool: 'bash', input: { command, description: 'makes a file' } }),
+    answered: (folder) => ({ '.copilot/config.json': JSON.stringify({ trusted_folders: [folder] }) }),
+  },
+}
+
+/** Writes the answers that a person has given on a CLI's own dialogs about this folder. */
+export function answerBefore(home: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true })
+    if (path.endsWith('.json')) rmSync(join(home, path), { force: true })
+    appendFileSync(join(home, path), text)
+  }
+}
+
 /** A real CLI on a scripted model, a hub, and a repository in which it is to work; `files` are further files of it. */
 export async function agentRig(
   t: TestContext,
@@ -43,11 +87,7 @@ export async function agentRig(
   const home = place.env.HOME!
   place.env.TMUX_TMPDIR = place.root
   const worktree = join(home, '.termaite', 'worktrees', slugOf(cwd), `agent-${cli}`)
-  for (const [path, text] of Object.entries(answered(worktree))) {
-    mkdirSync(dirname(join(home, path)), { recursive: true })
-    if (path.endsWith('.json')) rmSync(join(home, path), { force: true })
-    appendFileSync(join(home, path), text)
-  }
+  answerBefore(home, answered(worktree))
   const git = async (...args: string[]) =>
     (await collect('git', args, { cwd, env: { ...place.env, ...author } })).out.toString()
   for (const [path, text] of Object.entries(files)) writeFileSync(join(cwd, path), text)
@@ -131,7 +171,7 @@ export async function agentRig(
 }
 
 /** Ends the tmux servers of a rig: a CLI in tmux goes on when its supervisor is killed. */
-function endTmux(folder: string): void {
+export function endTmux(folder: string): void {
   for (const socket of globSync('tmux-*/*', { cwd: folder }))
     spawnSync('tmux', ['-S', join(folder, socket), 'kill-server'])
 }

@@ -1,4 +1,4 @@
-import type { Answered } from './agent-rig.ts'
+import type { Ways } from './agent-rig.ts'
 import type { Script } from './model-server.ts'
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -7,46 +7,11 @@ import { join } from 'node:path'
 import { markOf } from '../../src/terminals/terminal-program.ts'
 import { optionKeys } from '../../src/core/talk/consent.ts'
 import { until } from '../until.ts'
-import { agentRig, introduction, storiesOf, storyTold } from './agent-rig.ts'
+import { agentRig, introduction, storiesOf, storyTold, ways } from './agent-rig.ts'
 import { skipped } from './turns.ts'
 
-/** How a CLI is told to run a command, and what a person has answered on its own dialogs before. */
-type Ways = { shell(command: string): { tool: string; input: object }; answered: Answered }
-
-const killed: Record<string, Ways> = {
-  claude: {
-    shell: (command) => ({ tool: 'Bash', input: { command } }),
-    answered: (folder) => ({
-      '.claude.json': JSON.stringify({
-        hasCompletedOnboarding: true,
-        theme: 'dark',
-        customApiKeyResponses: { approved: ['made-up'], rejected: [] },
-        projects: { [folder]: { hasTrustDialogAccepted: true } },
-      }),
-    }),
-  },
-  gemini: {
-    shell: (command) => ({ tool: 'run_shell_command', input: { command } }),
-    answered: (folder) => ({ '.gemini/trustedFolders.json': JSON.stringify({ [folder]: 'TRUST_FOLDER' }) }),
-  },
-}
-
-const others: Record<string, Ways> = {
-  codex: {
-    shell: (cmd) => ({ tool: 'exec_command', input: { cmd } }),
-    answered: (folder) => ({
-      '.codex/config.toml': `\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
-    }),
-  },
-  qwen: {
-    shell: (command) => ({ tool: 'run_shell_command', input: { command, is_background: false } }),
-    answered: () => ({}),
-  },
-  copilot: {
-    shell: (command) => ({ tool: 'bash', input: { command, description: 'makes a file' } }),
-    answered: (folder) => ({ '.copilot/config.json': JSON.stringify({ trusted_folders: [folder] }) }),
-  },
-}
+const killed = ['claude', 'gemini']
+const others = ['codex', 'qwen', 'copilot']
 
 const mostLooks = 10
 
@@ -100,7 +65,7 @@ function cliPids(terminal: string): number[] {
 
 const skip = (cli: string) => (process.platform === 'linux' ? skipped(cli) : 'only Linux tells whose process is whose')
 
-for (const [cli, ways] of Object.entries(killed))
+for (const cli of killed)
   test(
     `${cli} does three tasks of the hub, is killed in the middle of the second, and does nothing twice`,
     { skip: skip(cli), timeout: 120_000 },
@@ -109,7 +74,7 @@ for (const [cli, ways] of Object.entries(killed))
       const cut = () => {
         for (const pid of cliPids(rig.session().terminal)) pids.push(pid) && process.kill(pid, 'SIGKILL')
       }
-      const rig = await agentRig(t, cli, ways.answered, worker(ways, cut))
+      const rig = await agentRig(t, cli, ways[cli]!.answered, worker(ways[cli]!, cut))
       for (const thing of [1, 2, 3]) await rig.add(`Do thing ${thing}.`)
       const { tasks, lines } = await rig.work()
 
@@ -131,9 +96,9 @@ for (const [cli, ways] of Object.entries(killed))
 
 // These CLIs wait for their own start more than for each other.
 describe('the other CLIs at the hub', { concurrency: 3 }, () => {
-  for (const [cli, ways] of Object.entries(others))
+  for (const cli of others)
     test(`${cli} registers by the hub's tools and does a task`, { skip: skip(cli), timeout: 90_000 }, async (t) => {
-      const rig = await agentRig(t, cli, ways.answered, worker(ways))
+      const rig = await agentRig(t, cli, ways[cli]!.answered, worker(ways[cli]!))
       await rig.add('Do thing 1.')
       const { tasks, lines } = await rig.work()
       assert.deepEqual(await storiesOf(rig.hub, tasks), [storyTold(1)], lines)
@@ -148,7 +113,7 @@ test(
   'the dialogs of an unattended claude at leash ask are questions at the hub, and it goes on with their answers',
   { skip: skip('claude'), timeout: 120_000 },
   async (t) => {
-    const { shell } = killed.claude!
+    const { shell } = ways.claude!
     const rig = await agentRig(
       t,
       'claude',

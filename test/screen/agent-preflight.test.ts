@@ -121,6 +121,40 @@ test(
   },
 )
 
+test(
+  'a repository without a commit gets its first one as a new repository does, or says what to do',
+  options,
+  async (t) => {
+    const machine = machineOf(t)
+    for (const name of ['a.txt', '.env', 'staged.txt']) writeFileSync(join(machine.project, name), `${name}\n`)
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: machine.project }).toString()
+    const begin = () => {
+      rmSync(join(machine.project, '.git'), { recursive: true, force: true })
+      git('init', '-q')
+      git('add', 'staged.txt')
+    }
+    const committed = () => git('ls-tree', '-r', '-z', '--name-only', 'HEAD')
+    begin()
+    const { code, err } = await machine.run(['agent', '--start=fake'], { env: nowhere })
+    golden(t, { code, err }, { [machine.project]: '<project>' })
+    const asked = start(t, machine, ['--start=fake'], nowhere)
+    await asked.shows('begin with them?')
+    asked.type('y\r')
+    await asked.shows('answer 1')
+    await leaves(asked)
+    assert.equal(committed(), 'a.txt\0staged.txt\0')
+    begin()
+    const unasked = start(t, machine, ['--start=fake', '--yes'], nowhere)
+    await unasked.shows('answer 1')
+    await leaves(unasked)
+    assert.equal(committed(), 'a.txt\0staged.txt\0')
+    golden(
+      t,
+      said(unasked).find((row) => row.includes('first commit')),
+    )
+  },
+)
+
 test('Enter at the address of the hub means the hub of this machine, at whatever port it runs', options, async (t) => {
   const machine = machineOf(t)
   execFileSync('git', ['init', '-q'], { cwd: machine.project })

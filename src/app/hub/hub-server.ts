@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Io } from '../../core/io.ts'
 import type { MachinesAtWork } from '../../core/work/machine-work.ts'
 import type { HubBook } from '../../core/work/hub-book.ts'
+import type { Task } from '../../core/work/task.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { AuditTrail } from '../../hub/audit-trail.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
@@ -197,6 +198,10 @@ async function hubParts(
     const { keysAt } = await import('./own-workspaces.ts')
     return (await keysAt(io, path, usualHub)).workspaces
   }
+  const handedIn = async (task: Task, commit: string) => {
+    const { handedInWork } = await import('./work-merge.ts')
+    return handedInWork(io, task, commit)
+  }
   const guarded = (caller: HubCaller) => (tool: HubTool) => messageTool(trail.watched(tool, caller), mask)
   const serverFor = (caller: HubCaller) =>
     toolServer(library, {
@@ -205,7 +210,7 @@ async function hubParts(
       instructions: instructionsFor(caller),
       cwd: io.cwd,
       clock: io.clock,
-      tools: hubTools(hub, io.clock, caller, { identify, keys }).map(guarded(caller)),
+      tools: hubTools(hub, io.clock, caller, { identify, handedIn, keys }).map(guarded(caller)),
       unlisted: lackedTools(hub, io.clock, caller).map(guarded(caller)),
       resources: attachmentResources(hub, caller),
     })()

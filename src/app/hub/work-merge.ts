@@ -5,6 +5,7 @@ import type { WorkMerger } from '../../core/work/work-merger.ts'
 import type { BundleReader } from './fetched-work.ts'
 import type { LocalWork, MergeObstacle } from '../../worktrees/task-merge.ts'
 import { cleanText } from '../../base/ansi.ts'
+import { defined } from '../../base/defined.ts'
 import { taskTitle } from '../../core/work/task.ts'
 import { sizeWords } from '../../core/work/task-changes.ts'
 import { wholeName } from '../../core/work/workspace.ts'
@@ -13,6 +14,7 @@ import { list } from '../../base/table.ts'
 import { isAskedAbout } from '../../safety/wall/settings-names.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { diffBetween, localWork, mergeObstacle, mergeOf, mergeWork, sweepMerged } from '../../worktrees/task-merge.ts'
+import { HubError } from '../../hub/task-rules.ts'
 import { borderOf } from '../border.ts'
 import { homeOf, placeOf } from '../place.ts'
 import { sweepLeftWorktrees } from '../supervision/left-worktrees.ts'
@@ -51,6 +53,26 @@ export async function reviewedWork(
   const work = await localWork(io.env, root, task.id)
   if (work && last.commit !== undefined && last.commit !== work.commit) throw await changedSince(io, task, last, work)
   return work && { ...work, fetched: last }
+}
+
+/**
+ * The work that an agent hands in by its commit alone: the diff is read from the branch of the task, so that what is reviewed is what
+ * would be merged. A repository that is elsewhere is read when the work is merged. Throws HubError where the branch is at another commit.
+ */
+export async function handedInWork(io: Io, { id, workspace }: Task, commit: string) {
+  const root = await rootOf(io, workspace)
+  const work = root === undefined ? undefined : await localWork(io.env, root, id)
+  if (!work) return { place: { commit } }
+  const { branch, base } = work
+  if (work.commit !== commit)
+    throw new HubError(
+      'conflict',
+      `The branch ${branch} is at ${work.commit}, and you named ${commit}. Commit your work on the branch, and name the commit that git rev-parse ${branch} prints.`,
+    )
+  const diff = base === undefined ? undefined : await diffBetween(io.env, work.root, base, commit)
+  const mask = borderOf(io.env, homeOf(io.env)).toward('hub')
+  const place = defined({ machine: machineNameOf(undefined), branch, commit, base, worktree: work.worktree })
+  return defined({ diff: diff && mask(diff.text), place })
 }
 
 /** The most lines of a diff that a refusal shows. */

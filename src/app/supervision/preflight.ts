@@ -34,7 +34,7 @@ import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
-import { firstCommit, newFiles } from '../../worktrees/task-branches.ts'
+import { firstCommit, hasCommit, uncommittedFiles } from '../../worktrees/task-branches.ts'
 import { homeOf, placeOf } from '../place.ts'
 import { slugOf } from '../project.ts'
 import { join } from 'node:path'
@@ -251,35 +251,50 @@ function cloneRulesOf({ hub }: Settings): readonly string[] {
   )
 }
 
-/** Finds the workspace, which is the root of the repository. In a folder without one, offers to run git init. */
-async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place> {
+/** Finds the workspace, which is the root of the repository. Offers to run git init in a folder without one, and to make a first commit. */
+async function workspaceAt(io: Io, { here, resume, yes, dry }: AgentOptions): Promise<Place> {
   const place = placeOf(io)
-  if (gitFolders(place.root)) return place
+  if (gitFolders(place.root)) {
+    const needsCommit = !here && !resume && !dry
+    if (needsCommit && !(await hasCommit(io.env, place.root))) await beginHistory(io, place.root, yes)
+    return place
+  }
   say(io, `termaite: ${place.root} is not in a git repository. With git each task is a branch to review.`)
   const may = !dry && !yes && io.in.isTTY === true && (await confirm(io, 'Run git init here?', false))
   if (!may) return place
   const { code, err } = await runGit(['init', '-q'], { cwd: place.cwd, env: io.env, person: true })
   if (code !== 0) throw new UsageError(`git init failed: ${err.trim().split('\n').at(-1) ?? ''}`, 1)
   const made = placeOf(io)
-  await beginHistory(io, made.root)
+  await beginHistory(io, made.root, false)
   return made
 }
 
-/** Makes the first commit of a new repository, because the worktree of an agent begins at a commit. Files with keys stay out of it. */
-async function beginHistory(io: Io, root: string): Promise<void> {
-  const all = await newFiles(io.env, root)
-  const files = all.filter((path) => !isSecretName(path))
-  const left = all.filter(isSecretName)
-  const count = files.length === 1 ? '1 file' : `${files.length} files`
+/**
+ * Makes the first commit of a repository, because the worktree of an agent begins at a commit. Files with keys stay out of it, unless the
+ * person has staged them.
+ */
+async function beginHistory(io: Io, root: string, yes: boolean): Promise<void> {
+  const { staged, others } = await uncommittedFiles(io.env, root)
+  const files = others.filter((path) => !isSecretName(path))
+  const left = others.filter(isSecretName)
+  const all = staged.length + files.length
+  const count = all === 1 ? '1 file' : `${all} files`
   const out = left.length === 0 ? '' : ` Files with keys stay out of it: ${list(left, 5)}.`
   const question = `Commit the ${count} in ${root}, so that agents begin with them?${out}`
-  if (files.length > 0 && !(await confirm(io, question, false)))
+  const asks = all > 0 && !yes
+  if (asks && io.in.isTTY !== true)
+    throw new UsageError(
+      `${root} has no commit yet, and the branch of each task begins at one. Commit what agents should see, have termaite commit the ${count} with --yes, or let the agent work in the project itself with --here.`,
+      1,
+    )
+  if (asks && !(await confirm(io, question, false)))
     throw new UsageError(
       'nothing was committed, so agents would find no files. Commit what they should see, or let the agent work in the project itself with --here.',
       1,
     )
   await firstCommit(io.env, root, files)
-  say(io, `termaite: made the first commit${files.length > 0 ? `, with ${count}` : ', which is empty'}.`)
+  const told = yes ? out : ''
+  say(io, `termaite: made the first commit${all > 0 ? `, with ${count}` : ', which is empty'}.${told}`)
 }
 
 /** Finds the agent by its name: one of the settings, or a CLI that runs in a terminal. */

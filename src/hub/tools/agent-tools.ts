@@ -1,18 +1,23 @@
 import type { Clock } from '../../base/clock.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { HubKeys } from '../hub-keys.ts'
+import type { Task } from '../../core/work/task.ts'
 import type { Hub } from '../hub.ts'
+import type { Response } from '../task-work.ts'
 import type { HubTool } from './hub-tool.ts'
 import { about, anything, integer, list, object, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { mostChecks } from '../../core/work/task-try.ts'
 import { agentOf } from '../hub-roles.ts'
+import { taskIdOf } from '../task-rules.ts'
 import { hubTool, text, timeout } from './hub-tool.ts'
 import { agentView, promptView, taskView } from './tool-views.ts'
 
-/** Two sources outside the hub's ledger that the tools of agents need: the folders of this machine, and the hub's keys. */
+/** Sources outside the hub's ledger that the tools of agents need: the folders and branches of this machine, and the hub's keys. */
 export type Registry = {
   /** The keys of a folder, where it is on the machine of the hub: an agent that registers over MCP knows only its path. */
   identify?(path: string, machine: string | undefined): Promise<string[] | undefined>
+  /** The work that an agent hands in by its commit, as this machine's repository has it; the commit alone where that is elsewhere. */
+  handedIn?(task: Task, commit: string): Promise<Pick<Response, 'diff' | 'place'>>
   keys?: Pick<HubKeys, 'agentFor'>
 }
 
@@ -26,10 +31,15 @@ const ownId = ({ role }: HubCaller) =>
       text,
     ),
   )
+const wholeCommit = string({
+  matches: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/,
+  wants: 'the whole id of a commit, as git rev-parse HEAD prints it',
+})
 const ticket = about('The taskId that wait_for_prompt returned.', text)
 
 /** The tools of an agent that does tasks. */
-export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, { identify, keys }: Registry): HubTool[] {
+export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry): HubTool[] {
+  const { identify, handedIn, keys } = registry
   const own = (named: string | undefined) => agentOf(caller, named)
   const agentId = ownId(caller)
   return [
@@ -113,6 +123,12 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, { identify
         message: text,
         artifacts: optional(list(anything())),
         diff: optional(about('The changes in the format of git diff.', string())),
+        commit: optional(
+          about(
+            'The commit that is to be reviewed, as git rev-parse HEAD prints it. Name it if your work is on the branch termaite/task-ID of the project, where ID is the last 8 characters of the id of the task (taskId up to its dot). It must be the last commit there: nothing that comes later is merged.',
+            wholeCommit,
+          ),
+        ),
         evidence: optional(
           about(
             'The checks that you ran on your work, such as its tests. They are shown as what you say, not as what termaite ran.',
@@ -129,7 +145,13 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, { identify
         ),
         agentId,
       }),
-      async ({ taskId, agentId, ...response }) => taskView(await hub.work.respond(taskId, own(agentId), response)),
+      async ({ taskId, agentId, commit, ...response }) => {
+        const work =
+          commit === undefined
+            ? {}
+            : ((await handedIn?.(await hub.task(taskIdOf(taskId)), commit)) ?? { place: { commit } })
+        return taskView(await hub.work.respond(taskId, own(agentId), { ...response, ...work }))
+      },
     ),
   ]
 }
