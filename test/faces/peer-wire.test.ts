@@ -4,16 +4,17 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../hand-clock.ts'
-import { Lines } from '../../src/base/lines.ts'
 import { RunningTurns } from '../../src/core/talk/running-turns.ts'
 import { connectPeer } from '../../src/faces/peer/peer-client.ts'
 import { findSockets, ownSocketName, socketFolders } from '../../src/faces/peer/peer-sockets.ts'
 import { servePeer } from '../../src/faces/peer/peer-server.ts'
+import { unixCarrier } from '../../src/faces/wire/unix-carrier.ts'
 import { about, end, following, note, recorder } from '../contract/peer.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -33,22 +34,39 @@ async function serve(t: TestContext, turns: RunningTurns, home = newHome(t)) {
 
 /** A client that is not ours: bytes out, frames in. */
 async function stranger(t: TestContext, path: string) {
-  const socket = connect(path).setEncoding('utf8')
+  const socket = connect(path)
   t.after(() => socket.destroy())
-  const lines = new Lines()
   const frames: unknown[] = []
   let wake = () => {}
-  socket.on('data', (chunk: string) => {
-    for (const line of lines.push(chunk)) frames.push(JSON.parse(line))
-    wake()
+  const closed = once(socket, 'close')
+  unixCarrier(socket).begin({
+    take(data) {
+      frames.push(JSON.parse(String(data)))
+      wake()
+    },
+    heard() {},
+    over() {},
+    fail: assert.fail,
   })
   const next = async (count: number) => {
     while (frames.length < count) await new Promise<void>((resolve) => (wake = resolve))
     return frames.splice(0, count)
   }
-  assert.deepEqual(await next(1), [{ termaite: 'peer', version: 1, pid: process.pid }])
-  return { socket, next, send: (frame: unknown) => socket.write(`${JSON.stringify(frame)}\n`) }
+  assert.deepEqual(await next(1), [{ type: 'hello', version: 2, oldest: 2, pid: process.pid }])
+  return { socket, next, closed, send: (frame: unknown) => socket.write(framed(JSON.stringify(frame))) }
 }
+
+/** A frame of text as it is on a Unix socket. */
+function framed(text: string): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(Buffer.byteLength(text), 1)
+  return Buffer.concat([head, Buffer.from(text)])
+}
+
+const ask = (id: number, method: string, params: unknown = {}) => ({ type: 'ask', id, method, params })
+const done = (id: number, result: unknown) => ({ type: 'done', id, result })
+const item = (id: number, one: unknown) => ({ type: 'item', id, item: one })
+const hello = (over: object = {}) => framed(JSON.stringify({ type: 'hello', version: 2, oldest: 2, pid: 1, ...over }))
 
 /** A process that serves something else where a peer is looked for. */
 async function impostor(t: TestContext, greet: (socket: Socket) => void): Promise<string> {
@@ -66,63 +84,51 @@ async function impostor(t: TestContext, greet: (socket: Socket) => void): Promis
   return path
 }
 
-test('junk, half lines and endless lines do no harm, and an unknown method is answered', async (t) => {
+test('a process that sends no frames is cut off alone, and a wrong request is answered in words', async (t) => {
   const turns = new RunningTurns()
   const reach = recorder()
   turns.begin(about, reach)
   const { path } = await serve(t, turns)
   const { socket, next, send } = await stranger(t, path)
-  for (const junk of ['', 'hello\n', '\0\x80{"id":\n', '[1]\n', 'null\n', '{"id":"1","method":"turns"}\n'])
-    socket.write(junk)
-  socket.write(`{"id":1,"method":"steer","params":{"turn":"t1","text":"${'x'.repeat(3 * 1024 ** 2)}"}}\n`)
-  for (const half of ['{"id":2,"met', 'hod":"turns"}', '\n']) socket.write(half)
-  assert.deepEqual(await next(1), [{ id: 2, done: [about] }])
-  const known =
-    'no such method: version 1 has follow, leave, turns, cancel, steer, answer, terminal, terminal.part, ' +
-    'terminal.write, terminal.paste, terminal.press, terminal.resize, terminal.screen, terminal.paint, ' +
-    'terminal.history, terminal.children, terminal.touched, terminal.retitle, terminal.close'
-  const cases: [unknown, unknown][] = [
-    [
-      { id: 3, method: 'restart' },
-      { id: 3, error: known },
-    ],
-    [
-      { id: 4, method: 'toString' },
-      { id: 4, error: known },
-    ],
-    [{ id: 5 }, { id: 5, error: known }],
-    [
-      { id: 6, method: 'cancel' },
-      { id: 6, error: 'turn must be a text' },
-    ],
-    [
-      { id: 7, method: 'cancel', params: 'x' },
-      { id: 7, error: 'turn must be a text' },
-    ],
-    [
-      { id: 8, method: 'answer', params: { turn: 't1', ask: 'a', picks: 'yes' } },
-      { id: 8, error: 'picks must be a list of texts' },
-    ],
-    [
-      { id: 9, method: 'answer', params: { turn: 't1', ask: 'a', picks: [1] } },
-      { id: 9, error: 'each of picks must be a text' },
-    ],
-    [
-      { id: 10, method: 'follow', params: {} },
-      { id: 10, done: null },
-    ],
-    [{ id: 11, method: 'leave' }, undefined],
-    [
-      { id: 12, method: 'turns' },
-      { id: 12, done: [about] },
-    ],
+  for (const junk of [
+    'hello there\n',
+    '{"id":1,"method":"turns"}\n',
+    Buffer.from([0, 255, 255, 255, 255, 1]),
+    Buffer.from([7, 0, 0, 0, 1, 1]),
+    framed('[1]'),
+    framed('{"id":1,"method":"turns"}'),
+    framed(JSON.stringify({ ...ask(1, 'turns.list'), by: { name: 'x', role: 'root' } })),
+  ]) {
+    const other = await stranger(t, path)
+    other.socket.write(junk)
+    await other.closed
+  }
+  const [first, second] = [
+    framed(JSON.stringify(ask(2, 'turns.list'))).subarray(0, 9),
+    framed(JSON.stringify(ask(2, 'turns.list'))).subarray(9),
   ]
-  for (const [frame] of cases) send(frame)
-  const answers = cases.flatMap(([, answer]) => answer ?? [])
-  assert.deepEqual(
-    (await next(answers.length)).sort((a, b) => (a as { id: number }).id - (b as { id: number }).id),
-    answers,
+  socket.write(first)
+  socket.write(second)
+  assert.deepEqual(await next(1), [done(2, [about])])
+  const wrong = [
+    ask(3, 'restart'),
+    ask(4, 'toString'),
+    ask(5, 'conversations.list'),
+    ask(6, 'turn.cancel'),
+    ask(7, 'turn.answer', { turn: 't1', ask: 'a', picks: 'yes' }),
+    ask(8, 'turn.answer', { turn: 't1', ask: 'a', picks: [1] }),
+    ask(9, 'terminal.paint', { id: 'x', above: 0 }),
+    ask(10, 'turn.events', {}),
+  ]
+  for (const frame of wrong) send(frame)
+  const answers = (await next(wrong.length)) as { id: number }[]
+  golden(
+    t,
+    answers.sort((a, b) => a.id - b.id),
   )
+  send({ type: 'leave', id: 11 })
+  send(ask(12, 'turns.list'))
+  assert.deepEqual(await next(1), [done(12, [about])])
   assert.deepEqual(reach.wishes, [])
 })
 
@@ -132,21 +138,18 @@ test('many turns are followed over one socket, each by its id', async (t) => {
   const two = turns.begin({ ...about, turn: 't2' }, recorder())
   const { path } = await serve(t, turns)
   const { next, send } = await stranger(t, path)
-  send({ id: 1, method: 'follow', params: { turn: 't1' } })
-  send({ id: 2, method: 'follow', params: { turn: 't2' } })
+  send(ask(1, 'turn.events', { turn: 't1' }))
+  send(ask(2, 'turn.events', { turn: 't2' }))
   one.see(note('one'))
-  assert.deepEqual(await next(1), [{ id: 1, event: note('one') }])
+  assert.deepEqual(await next(1), [item(1, note('one'))])
   two.see(note('two'))
-  assert.deepEqual(await next(1), [{ id: 2, event: note('two') }])
-  send({ id: 1, method: 'leave' })
-  assert.deepEqual(await next(1), [{ id: 1, done: null }])
+  assert.deepEqual(await next(1), [item(2, note('two'))])
+  send({ type: 'leave', id: 1 })
+  assert.deepEqual(await next(1), [done(1, null)])
   one.see(note('nobody sees this'))
   two.see(end)
   two.end()
-  assert.deepEqual(await next(2), [
-    { id: 2, event: end },
-    { id: 2, done: null },
-  ])
+  assert.deepEqual(await next(2), [item(2, end), done(2, null)])
 })
 
 test('an event longer than a frame is cut, and says where the whole of it is', async (t) => {
@@ -155,19 +158,20 @@ test('an event longer than a frame is cut, and says where the whole of it is', a
   const { path } = await serve(t, turns)
   const peer = (await connectPeer(path, realClock))!
   t.after(() => peer.close())
-  const whole = 'x'.repeat(1.5 * 1024 ** 2)
+  const whole = 'x'.repeat(2.5 * 1024 ** 2)
   const kept = { id: 'e1', at: 1, by: 'claude', session: 's1', turn: 't1' }
+  const seen = following(peer, 't1')
   turn.see({ ...kept, type: 'result', call: 'c', ok: true, text: whole })
+  await seen.seen(({ length }) => length === 1)
   turn.see({
     ...kept,
     type: 'result',
     call: 'c',
     ok: true,
     text: '',
-    data: Array(40).fill('x'.repeat(30_000)),
+    data: Array(80).fill('x'.repeat(30_000)),
   })
   turn.see({ type: 'call', call: 'c', tool: 't', input: 1n })
-  const seen = following(peer, 't1')
   const [long, many, strange] = await seen.seen(({ length }) => length === 3)
   const cut = `\n[… ${whole.length - 40 * 1024} characters cut; the whole is in entry e1 of the conversation …]\n`
   const text = `${'x'.repeat(32 * 1024)}${cut}${'x'.repeat(8 * 1024)}`
@@ -182,9 +186,9 @@ test('a follower that does not read has a bounded backlog, and is told how much 
   const turn = turns.begin(about, recorder())
   const { path } = await serve(t, turns)
   const { socket, next, send } = await stranger(t, path)
-  send({ id: 1, method: 'follow', params: { turn: 't1' } })
+  send(ask(1, 'turn.events', { turn: 't1' }))
   turn.see(note('first'))
-  assert.deepEqual(await next(1), [{ id: 1, event: note('first') }])
+  assert.deepEqual(await next(1), [item(1, note('first'))])
   socket.pause()
   const facts = Array.from({ length: 400 }, (_, i) => note(`${i} ${'x'.repeat(50_000)}`))
   for (const fact of facts) turn.see(fact)
@@ -193,9 +197,10 @@ test('a follower that does not read has a bounded backlog, and is told how much 
   socket.resume()
   const events: Event[] = []
   for (;;) {
-    const [frame] = (await next(1)) as [{ id: 1; event?: Event }]
-    if (!frame.event) break
-    events.push(frame.event)
+    const [frame] = (await next(1)) as [{ type: string; item: Event }]
+    if (frame.type === 'done') break
+    events.push(frame.item)
+    send({ type: 'more', id: 1, bytes: 51_000 })
   }
   assert.deepEqual(events.at(-1), end)
   const gap = events.findIndex((event) => 'text' in event && event.text.startsWith('There was too much'))
@@ -207,9 +212,10 @@ test('a follower that does not read has a bounded backlog, and is told how much 
 })
 
 test('a process that goes while it is asked leaves no answer, and its follows end', async (t) => {
+  const last = framed(JSON.stringify(item(2, note('last'))))
   const path = await impostor(t, (socket) => {
-    socket.write('{"termaite":"peer","version":1,"pid":1}\n')
-    socket.on('data', () => socket.end('{"id":2,"event":{"type":"note","text":"last","by":"termaite"}}\n{"id":2,"ev'))
+    socket.write(hello())
+    socket.on('data', () => socket.end(Buffer.concat([last, last.subarray(0, 20)])))
   })
   const peer = (await connectPeer(path, realClock))!
   const turns = peer.turns()
@@ -218,16 +224,20 @@ test('a process that goes while it is asked leaves no answer, and its follows en
 })
 
 test('a process of another version is not connected to, and a silent one is not waited for', async (t) => {
-  const met = async (greeting: string) => connectPeer(await impostor(t, (socket) => socket.end(greeting)), realClock)
+  const met = async (greeting: string | Buffer) =>
+    connectPeer(await impostor(t, (socket) => socket.write(greeting)), realClock)
   assert.deepEqual(
     [
-      await met(''),
       await met('junk\n'),
-      await met('{"termaite":"peer","version":2,"pid":1}\n'),
-      await met('{"version":1}\n'),
+      // A termaite from before these frames.
+      await met('{"termaite":"peer","version":1,"pid":1}\n'),
+      await met(hello({ version: 1, oldest: 1 })),
+      await met(hello({ version: 9, oldest: 9 })),
+      await met(framed('{"version":2}')),
     ],
-    [undefined, undefined, undefined, undefined],
+    [undefined, undefined, undefined, undefined, undefined],
   )
+  assert.equal(await connectPeer(await impostor(t, (socket) => socket.end()), realClock), undefined)
   assert.equal(await connectPeer(join(newHome(t), 'nobody.sock'), realClock), undefined)
   const clock = new HandClock()
   const silent = connectPeer(await impostor(t, () => {}), clock)

@@ -9,7 +9,7 @@ import { say } from '../../core/io.ts'
 import { machineOffers } from '../../core/work/machine-standing.ts'
 import { HubRelays } from '../../faces/hub/hub-relays.ts'
 import { MachineLinks } from '../../faces/hub/machine-links.ts'
-import { MachineAnswers } from '../../faces/link/machine-answers.ts'
+import { machineAnswers } from '../../faces/link/machine-answers.ts'
 import { MemoryHubBook } from '../../hub/memory-hub-book.ts'
 import { AllConversations, AllPrompts } from '../dashboard/all-talk.ts'
 import { AllTerminals } from '../dashboard/all-terminals.ts'
@@ -44,7 +44,7 @@ export async function hubMachines(io: Io, { allowPrompts, book: shared, innerUrl
   const own = await servedMachine(io, { machine: identity.machine, allowPrompts })
   const book = shared ?? new MemoryHubBook(clock)
   const id = randomUUID()
-  const ownAnswers = new MachineAnswers(own, machineOffers)
+  const ownAnswers = machineAnswers(own, machineOffers)
   const relays = new HubRelays({
     ...{ id, clock, env },
     secret: () => book.secret(),

@@ -6,7 +6,7 @@ import type { LinkWishes } from './link-offers.ts'
 import type { LinkNews } from './machine-link.ts'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
-import { MachineAnswers } from '../../faces/link/machine-answers.ts'
+import { machineAnswers } from '../../faces/link/machine-answers.ts'
 import { HeldLock } from '../../store/files/held-lock.ts'
 import { homeOf } from '../place.ts'
 import { isLoopback } from '../server-access.ts'
@@ -51,7 +51,7 @@ export async function keepMachineLink(io: Io, parts: Parts, signal: AbortSignal)
     const served = await servedMachine(io, { machine: identity.machine, allowPrompts, onlyReading })
     register?.(served.work)
     if (settings.hub.merge) await mergesFor(io, { url, key }, identity.machine, served.work)
-    const answers = new MachineAnswers(served, offers)
+    const answers = machineAnswers(served, offers)
     const works = () => served.work.names()
     await keepLinked({ clock, env, url, key, identity, answers, offers, works, tell }, signal)
     await served.terminals.close()

@@ -2,7 +2,7 @@ import type { Io } from '../../core/io.ts'
 import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
 import { UsageError } from '../../core/io.ts'
-import { isMachineName } from '../../faces/link/link-frames.ts'
+import { isMachineName } from '../../faces/wire/frames.ts'
 import { keyIn } from '../server-access.ts'
 
 /** The name under which hubs know this machine, and the proof that it is the same machine as before. */

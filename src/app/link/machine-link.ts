@@ -1,13 +1,13 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Answers } from '../../faces/link/link-answering.ts'
-import type { Welcome } from '../../faces/link/link-frames.ts'
+import type { Hello } from '../../faces/link/link-greeting.ts'
+import type { Answers } from '../../faces/wire/answering.ts'
 import type { KeySource } from '../hub/hub-key-source.ts'
 import type { MachineIdentity } from './machine-identity.ts'
-import { within } from '../../base/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { LinkAnswering } from '../../faces/link/link-answering.ts'
-import { DialFailed, dialLink } from '../../faces/link/link-dial.ts'
-import { linkPath, linkVersion, oldestVersion, readWelcome, written } from '../../faces/link/link-frames.ts'
+import { linkPath, readWelcome } from '../../faces/link/link-greeting.ts'
+import { WireAnswering } from '../../faces/wire/answering.ts'
+import { wireVersion, written } from '../../faces/wire/frames.ts'
+import { DialFailed, dialHub } from '../../faces/wire/web-socket-carrier.ts'
 import { version } from '../version.ts'
 
 /** `served`: the hub serves this machine itself, because it runs on it. */
@@ -73,40 +73,12 @@ async function linkOnce(parts: Parts, signal: AbortSignal): Promise<Ended> {
   const { clock, url, key, identity, answers, offers, works, tell } = parts
   const address = url()
   const { hostname } = new URL(address)
-  const first = Promise.withResolvers<Welcome | undefined>()
-  let answering: LinkAnswering | undefined
-  const dial = async (secret: string | undefined) =>
-    dialLink(
-      `${address.replace(/\/+$/, '')}${linkPath}`,
-      `Bearer ${secret ?? ''}`,
-      parts,
-      (link) => {
-        link.read((data) => {
-          if (answering) return answering.take(data)
-          const welcome = readWelcome(data)
-          // The first request may follow in the same moment.
-          if (welcome?.type === 'welcome') answering = new LinkAnswering(link, answers)
-          first.resolve(welcome)
-        })
-        link.send(
-          written({
-            type: 'hello',
-            version: linkVersion,
-            oldest: oldestVersion,
-            termaite: version,
-            machine: identity.machine,
-            proof: identity.proofFor(hostname),
-            offers: [...offers],
-            works: [...works()],
-          })!,
-        )
-      },
-      signal,
-    )
+  const dial = (secret: string | undefined) =>
+    dialHub(`${address.replace(/\/+$/, '')}${linkPath}`, `Bearer ${secret ?? ''}`, parts, signal)
   const secret = await key.key()
-  let socket
+  let connection
   try {
-    socket = await dial(secret).catch(async (error: unknown) => {
+    connection = await dial(secret).catch(async (error: unknown) => {
       const other = error instanceof DialFailed && error.status === 401 ? await key.instead(secret) : undefined
       if (other === undefined) throw error
       return dial(other)
@@ -120,13 +92,23 @@ async function linkOnce(parts: Parts, signal: AbortSignal): Promise<Ended> {
         : `No link to the hub at ${address}: ${messageOf(error)}.`
     return { why, news: 'failed', isFinal, heldMs: 0 }
   }
-  const stop = () => socket.end('this machine ends its link')
+  const stop = () => connection.end('this machine ends its link')
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   try {
-    const welcome = await within(clock, Promise.race([first.promise, socket.over.then(() => undefined)]), welcomeMs)
+    const hello: Hello = {
+      type: 'hello',
+      ...wireVersion,
+      termaite: version,
+      machine: identity.machine,
+      proof: identity.proofFor(hostname),
+      offers: [...offers],
+      works: [...works()],
+    }
+    connection.send(written(hello)!)
+    const welcome = readWelcome(await connection.first(welcomeMs))
     if (!welcome) {
-      socket.cut('the hub gave no answer')
+      connection.cut('the hub gave no answer')
       const why = `The hub at ${address} gave no answer to the hello of this machine.`
       return { why, news: 'failed', heldMs: 0 }
     }
@@ -134,15 +116,16 @@ async function linkOnce(parts: Parts, signal: AbortSignal): Promise<Ended> {
       const news = welcome.served ? 'served' : 'refused'
       return { why: welcome.why, news, isFinal: !welcome.retry, heldMs: 0 }
     }
+    void new WireAnswering(connection, answers)
     const since = clock.elapsed()
     const other =
       welcome.termaite === version ? '' : ` The hub runs termaite ${welcome.termaite}, this machine ${version}.`
     tell('linked', `${welcome.machine} is linked to the hub at ${address}.${other}`)
-    const why = await socket.over
+    const why = await connection.over
     const isFinal = why === 'this machine has linked again'
     return { why, news: 'ended', isFinal, heldMs: Math.max(1, clock.elapsed() - since) }
   } finally {
     signal.removeEventListener('abort', stop)
-    socket.end('over')
+    connection.end('over')
   }
 }

@@ -7,7 +7,7 @@ import { within } from '../../base/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { routeTo } from '../../base/http-route.ts'
 import { RecentBytes } from '../../base/recent-bytes.ts'
-import { shownWords } from '../link/link-frames.ts'
+import { shownWords } from '../wire/frames.ts'
 import { silenceMs } from '../web/heartbeat.ts'
 import { readDrawn, signedOut, terminalsPath, terminalsProtocol } from '../web/terminal-frames.ts'
 

@@ -2,20 +2,22 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocketServer } from 'ws'
 import type { HubOperation } from '../../hub/hub-roles.ts'
-import type { AnswerContext, Answers } from '../link/link-answering.ts'
-import type { Asking, AskOptions } from '../link/link-asking.ts'
-import type { DialParts } from '../link/link-dial.ts'
+import type { MachineOffer } from '../../core/work/machine-standing.ts'
+import type { AnswerContext, Answers } from '../wire/answering.ts'
+import type { Asking, AskOptions } from '../wire/asking.ts'
+import type { DialParts } from '../wire/web-socket-carrier.ts'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { within } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { longestWorkMs } from '../../core/work/machine-work.ts'
 import { mayDo, operations } from '../../hub/hub-roles.ts'
-import { LinkAnswering } from '../link/link-answering.ts'
-import { LinkAsking, LinkFailure } from '../link/link-asking.ts'
-import { dialLink } from '../link/link-dial.ts'
-import { longestFrame, relayPath } from '../link/link-frames.ts'
-import { LinkSocket } from '../link/link-socket.ts'
+import { relayPath } from '../link/link-greeting.ts'
+import { WireAnswering } from '../wire/answering.ts'
+import { WireAsking } from '../wire/asking.ts'
+import { Connection } from '../wire/connection.ts'
+import { longestFrame, objectIn, olderSide, versionIn, WireFailure, wireVersion, written } from '../wire/frames.ts'
+import { isMethod, isStream, methods } from '../wire/methods.ts'
+import { dialHub, webSocketCarrier } from '../wire/web-socket-carrier.ts'
 
 /** How far the clocks of two hubs may be apart, and how long a token can be used at most. */
 const tokenMs = 60_000
@@ -43,9 +45,9 @@ type Parts = DialParts & {
 export class HubRelays {
   #parts: Parts
   #server: Promise<WebSocketServer> | undefined
-  #hubs = new Map<string, { url: string; asking: Promise<LinkAsking>; failed?: number }>()
-  #accepted = new Set<LinkSocket>()
-  #dialled = new Set<LinkSocket>()
+  #hubs = new Map<string, { url: string; asking: Promise<WireAsking>; failed?: number }>()
+  #accepted = new Set<Connection>()
+  #dialled = new Set<Connection>()
   /** The nonces of tokens that were used, until the tokens are too old. */
   #used = new Map<string, number>()
   #isClosed = false
@@ -79,27 +81,26 @@ export class HubRelays {
     const server = await this.#server
     const proof = signed(await this.#parts.secret(), `answer ${nonce}`)
     if (socket.destroyed) return
-    server.handleUpgrade(request, socket, head, (connection) => {
-      const link = new LinkSocket(connection, this.#parts.clock)
-      this.#accepted.add(link)
-      void link.over.then(() => this.#accepted.delete(link))
-      const answering = new LinkAnswering(link, new RelayAnswers(this.#parts.here))
-      link.read((data) => answering.take(data))
-      link.send(JSON.stringify({ type: 'proof', proof }))
+    server.handleUpgrade(request, socket, head, (upgraded) => {
+      const connection = new Connection(webSocketCarrier(upgraded), this.#parts.clock)
+      this.#accepted.add(connection)
+      void connection.over.then(() => this.#accepted.delete(connection))
+      connection.send(written({ type: 'proof', ...wireVersion, proof })!)
+      void new WireAnswering(connection, new RelayAnswers(this.#parts.here))
     })
   }
 
   close(): void {
     this.#isClosed = true
-    for (const socket of [...this.#accepted, ...this.#dialled]) socket.end('the hub is closing')
+    for (const connection of [...this.#accepted, ...this.#dialled]) connection.end('the hub is closing')
   }
 
-  #reach(hub: { id: string; url: string }): Promise<LinkAsking> {
+  #reach(hub: { id: string; url: string }): Promise<WireAsking> {
     const { clock } = this.#parts
     const known = this.#hubs.get(hub.id)
     if (known?.url === hub.url && (known.failed === undefined || clock.elapsed() - known.failed < restMs))
       return known.asking
-    const made: { url: string; asking: Promise<LinkAsking>; failed?: number } = {
+    const made: { url: string; asking: Promise<WireAsking>; failed?: number } = {
       url: hub.url,
       asking: this.#dial(hub),
     }
@@ -111,28 +112,32 @@ export class HubRelays {
     return made.asking
   }
 
-  async #dial({ id, url }: { id: string; url: string }): Promise<LinkAsking> {
+  async #dial({ id, url }: { id: string; url: string }): Promise<WireAsking> {
     const { clock, secret } = this.#parts
     const nonce = randomBytes(16).toString('hex')
     const key = await secret()
     const claims = JSON.stringify({ from: this.#parts.id, to: id, at: clock.now(), nonce })
     const token = `${Buffer.from(claims).toString('base64url')}.${signed(key, claims)}`
-    const first = Promise.withResolvers<string>()
-    let asking: LinkAsking | undefined
     try {
-      const socket = await dialLink(`${url.replace(/\/+$/, '')}${relayPath}`, `Hub ${token}`, this.#parts, (link) => {
-        this.#dialled.add(link)
-        void link.over.then(() => this.#dialled.delete(link))
-        link.read((data) => (asking ? asking.take(data) : first.resolve(String(data))))
-      })
-      const said = await within(clock, Promise.race([first.promise, socket.over]), proveMs)
-      if (!isSame(proofIn(said), signed(key, `answer ${nonce}`))) {
-        socket.cut('the other hub did not prove itself')
+      const connection = await dialHub(`${url.replace(/\/+$/, '')}${relayPath}`, `Hub ${token}`, this.#parts)
+      this.#dialled.add(connection)
+      void connection.over.then(() => this.#dialled.delete(connection))
+      const said = objectIn(await connection.first(proveMs)) ?? {}
+      if (!isSame(typeof said.proof === 'string' ? said.proof : '', signed(key, `answer ${nonce}`))) {
+        connection.cut('the other hub did not prove itself')
         throw new Error('what answers there is no hub of this ledger')
       }
-      return (asking = new LinkAsking(socket, clock))
+      // Hubs before the second version named none.
+      const older = olderSide(versionIn(said) ?? { version: 1, oldest: 1 })
+      if (older) {
+        connection.end('the other hub has another version')
+        throw new Error(
+          `the termaite of ${older === 'ours' ? 'this' : 'that'} hub is too old for the other one; update it`,
+        )
+      }
+      return new WireAsking(connection, clock)
     } catch (error) {
-      throw new LinkFailure('away', `The hub that the machine is linked to cannot be reached: ${messageOf(error)}.`)
+      throw new WireFailure('away', `The hub that the machine is linked to cannot be reached: ${messageOf(error)}.`)
     }
   }
 
@@ -154,13 +159,14 @@ export class HubRelays {
 }
 
 /** The operation of the table of roles that a request of another hub is. The hub that asks for work has checked which work the person may ask for. */
-function operationOf(method: string): HubOperation {
-  if (method === 'terminal.type' || method === 'terminal.resize') return 'type'
-  if (method.startsWith('terminal')) return 'terminals'
-  if (method.startsWith('turn')) return 'turns'
-  if (method.startsWith('prompts')) return 'prompt'
-  if (method.startsWith('conversations')) return 'conversations'
-  return 'read'
+const operationsOf: Record<MachineOffer | 'work', HubOperation> = {
+  turns: 'turns',
+  answers: 'turns',
+  terminals: 'terminals',
+  typing: 'type',
+  prompts: 'prompt',
+  conversations: 'conversations',
+  work: 'read',
 }
 
 /** Answers another hub for the machines that are linked here, and for no others, so that no request goes in a circle. */
@@ -172,38 +178,30 @@ class RelayAnswers implements Answers {
   }
 
   methods(): readonly string[] {
-    return []
+    return Object.keys(methods)
   }
 
   answer(method: string, params: Record<string, unknown>, context: AnswerContext) {
     const { by, machine = '', signal } = context
-    const operation = operationOf(method)
+    if (!isMethod(method)) return undefined
+    const { scope, params: shape } = methods[method]
+    if (scope === 'process') return undefined
+    const operation = operationsOf[scope]
     if (!mayDo(by.role, operation))
-      throw new LinkFailure(
+      throw new WireFailure(
         'forbidden',
         `${by.name} has the role ${by.role} and may not ${operations[operation].words}.`,
       )
     const there = this.#here(machine)
-    if (!there) throw new LinkFailure('away', `${machine} is not linked to this hub any more.`)
+    if (!there) throw new WireFailure('away', `${machine} is not linked to this hub any more.`)
     if ('answer' in there) return there.answer(method, params, { by, signal })
     const options: AskOptions = defined({ by, signal, withinMs: longestWorkMs })
-    return streams.has(method) ? there.stream(method, params, options) : there.call(method, params, options)
+    const read = shape.parse(params)
+    return isStream(method) ? there.stream(method, read, options) : there.call(method, read, options)
   }
 }
-
-/** The requests that are answered by many items. */
-const streams = new Set(['turns.follow', 'turns.watch', 'terminal.output', 'terminal.exited', 'conversations.follow'])
 
 const signed = (key: Uint8Array, text: string) => createHmac('sha256', key).update(text).digest('hex')
 
 const isSame = (one: string, other: string) =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
-
-function proofIn(text: string | undefined): string {
-  try {
-    const { proof } = JSON.parse(text ?? '') as { proof?: unknown }
-    return typeof proof === 'string' ? proof : ''
-  } catch {
-    return ''
-  }
-}

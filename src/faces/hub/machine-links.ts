@@ -5,16 +5,17 @@ import type { Clock } from '../../base/clock.ts'
 import type { HubBook, LinkedMachine } from '../../core/work/hub-book.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { MachineStanding } from '../../core/work/machine-standing.ts'
-import type { Asking } from '../link/link-asking.ts'
-import type { Hello, Welcome } from '../link/link-frames.ts'
+import type { Hello, Welcome } from '../link/link-greeting.ts'
+import type { Asking } from '../wire/asking.ts'
 import { createHash } from 'node:crypto'
-import { within } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { announceMs } from '../../core/work/hub-book.ts'
 import { FarMachine } from '../link/far-machine.ts'
-import { LinkAsking } from '../link/link-asking.ts'
-import { linkVersion, longestFrame, readHello, skewWords, written } from '../link/link-frames.ts'
-import { LinkSocket } from '../link/link-socket.ts'
+import { readHello, skewWords } from '../link/link-greeting.ts'
+import { WireAsking } from '../wire/asking.ts'
+import { Connection } from '../wire/connection.ts'
+import { longestFrame, wireVersion, written } from '../wire/frames.ts'
+import { webSocketCarrier } from '../wire/web-socket-carrier.ts'
 
 /** How long a machine may take to say hello. */
 const helloMs = 10_000
@@ -23,7 +24,7 @@ const mostLinks = 2_000
 const mostUngreeted = 100
 
 /** A machine that is linked to this hub, by the key that it came with. */
-type Link = { about: LinkedMachine; guest: Guest; socket: LinkSocket; asking: LinkAsking; far: FarMachine }
+type Link = { about: LinkedMachine; guest: Guest; connection: Connection; asking: WireAsking; far: FarMachine }
 
 /** The client that a machine came as; `isIn` says whether its key still holds. */
 type Guest = { caller: HubCaller; isIn(): Promise<boolean> }
@@ -79,8 +80,8 @@ export class MachineLinks {
     for (; !signal.aborted; await clock.sleep(announceMs, signal)) {
       await this.#announce()
       // A key may have been ended at another hub.
-      for (const { guest, socket } of this.#links.values())
-        if (!(await guest.isIn().catch(() => true))) socket.end(keyIsOver)
+      for (const { guest, connection } of this.#links.values())
+        if (!(await guest.isIn().catch(() => true))) connection.end(keyIsOver)
     }
   }
 
@@ -93,21 +94,23 @@ export class MachineLinks {
     const server = await this.#server
     if (this.#over.signal.aborted || this.#ungreeted >= mostUngreeted || this.#links.size >= mostLinks) socket.destroy()
     if (socket.destroyed) return
-    server.handleUpgrade(request, socket, head, (connection) => {
-      const link = new LinkSocket(connection, this.#parts.clock)
+    server.handleUpgrade(request, socket, head, (upgraded) => {
+      const connection = new Connection(webSocketCarrier(upgraded), this.#parts.clock)
       // A link that fails is cut, and the others go on.
-      this.#greet(link, guest, request.headers.host ?? '').catch(() => link.cut('the hub could not let the machine in'))
+      this.#greet(connection, guest, request.headers.host ?? '').catch(() =>
+        connection.cut('the hub could not let the machine in'),
+      )
     })
   }
 
   /** Cuts the machines that came with a key that has ended. */
   cut(key: string): void {
-    for (const link of this.#links.values()) if (link.guest.caller.id === key) link.socket.end(keyIsOver)
+    for (const link of this.#links.values()) if (link.guest.caller.id === key) link.connection.end(keyIsOver)
   }
 
   async close(): Promise<void> {
     this.#over.abort('closed')
-    for (const { socket } of this.#links.values()) socket.end('the hub is closing')
+    for (const { connection } of this.#links.values()) connection.end('the hub is closing')
     await this.#parts.book.withdraw(this.#parts.id).catch(() => {})
   }
 
@@ -149,29 +152,19 @@ export class MachineLinks {
     return done
   }
 
-  async #greet(socket: LinkSocket, guest: Guest, host: string): Promise<void> {
-    const { clock } = this.#parts
+  async #greet(connection: Connection, guest: Guest, host: string): Promise<void> {
     this.#ungreeted++
-    const first = Promise.withResolvers<string | Uint8Array>()
-    const begun: { asking?: LinkAsking } = {}
-    let isFirst = true
-    socket.read((data) => {
-      if (isFirst) first.resolve(data)
-      else if (begun.asking) begun.asking.take(data)
-      else socket.end('a machine says nothing before it is let in', true)
-      isFirst = false
-    })
-    const data = await within(clock, Promise.race([first.promise, socket.over.then(() => undefined)]), helloMs)
+    const data = await connection.first(helloMs, 'a machine says nothing before it is let in')
     this.#ungreeted--
-    if (data === undefined) return socket.cut('the machine said no hello')
+    if (data === undefined) return connection.cut('the machine said no hello')
     const hello = readHello(data)
     const answer = typeof hello === 'string' ? refused(hello) : await this.#letIn(hello, guest.caller, host)
     // The key may have ended meanwhile, and then nobody would cut the link.
-    if (socket.ended.aborted || !(await guest.isIn())) return socket.end(keyIsOver)
-    socket.send(written(answer.welcome)!)
-    if (answer.link === undefined) return socket.end('the hub did not let the machine in')
-    begun.asking = new LinkAsking(socket, clock)
-    this.#join({ hello: hello as Hello, socket, asking: begun.asking, guest, link: answer.link })
+    if (connection.ended.aborted || !(await guest.isIn())) return connection.end(keyIsOver)
+    connection.send(written(answer.welcome)!)
+    if (answer.link === undefined) return connection.end('the hub did not let the machine in')
+    const asking = new WireAsking(connection, this.#parts.clock)
+    this.#join({ hello: hello as Hello, connection, asking, guest, link: answer.link })
   }
 
   /** Decides whether a machine is let in under the name that it says. */
@@ -199,29 +192,29 @@ export class MachineLinks {
       return refused(
         `The name ${machine} belongs to a machine that linked with the key ${bound.taken.keyName}. Give this machine another name with --machine-name, or let an admin free the name: termaite hub machines forget ${machine}`,
       )
-    return { welcome: { type: 'welcome', version: linkVersion, termaite: version, machine }, link: bound.link }
+    return { welcome: { type: 'welcome', version: wireVersion.version, termaite: version, machine }, link: bound.link }
   }
 
   #join({
     hello,
-    socket,
+    connection,
     asking,
     guest,
     link,
   }: {
     hello: Hello
-    socket: LinkSocket
-    asking: LinkAsking
+    connection: Connection
+    asking: WireAsking
     guest: Guest
     link: number
   }): void {
     const { machine, offers, works, termaite: version } = hello
     const about = { machine, since: this.#parts.clock.now(), link, version, offers, works }
-    const made: Link = { about, guest, socket, asking, far: new FarMachine(about, asking) }
+    const made: Link = { about, guest, connection, asking, far: new FarMachine(about, asking) }
     // The newer link counts: the older one may be half open, after a sleep or a change of the address.
-    this.#links.get(machine)?.socket.end('this machine has linked again')
+    this.#links.get(machine)?.connection.end('this machine has linked again')
     this.#links.set(machine, made)
-    void socket.over.then(() => {
+    void connection.over.then(() => {
       if (this.#links.get(machine) !== made) return
       this.#links.delete(machine)
       void this.#announce()
@@ -256,7 +249,7 @@ export class MachineLinks {
     const own = await this.#ownMachine()
     const machines = [...(own ? [own] : []), ...[...this.#links.values()].map(({ about }) => about)]
     const { gone } = await book.announce(defined({ id, url: innerUrl, machines }))
-    for (const machine of gone) this.#links.get(machine)?.socket.end('this machine has linked to another hub')
+    for (const machine of gone) this.#links.get(machine)?.connection.end('this machine has linked to another hub')
     this.#learn(await book.machines())
   }
 

@@ -1,4 +1,4 @@
-import { linkPath, relayPath } from '../link/link-frames.ts'
+import { linkPath, relayPath } from '../link/link-greeting.ts'
 import { mcpPath } from '../http-server.ts'
 import { terminalsPath } from '../web/terminal-frames.ts'
 

@@ -1,17 +1,19 @@
 import type { FarPerson, TerminalRow, Typed } from '../../core/screen/machine-terminals.ts'
-import type { Exit, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { Picture, Terminal } from '../../core/screen/terminal.ts'
 import type { EntryPage, KeptConversation, KeptProject, PageWish, PlacedEntry } from '../../core/talk/conversations.ts'
 import type { PromptWish } from '../../core/talk/machine-prompts.ts'
 import type { LiveChange, TurnChange } from '../../core/talk/machine-turns.ts'
 import type { Asker, WorkKind } from '../../core/work/machine-work.ts'
 import type { MachineOffer } from '../../core/work/machine-standing.ts'
-import type { Asking, AskOptions } from './link-asking.ts'
+import type { Asking, AskOptions } from '../wire/asking.ts'
+import type { CallName, GivenBy, ParamsOf, StreamName } from '../wire/methods.ts'
+import type { TerminalLine } from '../wire/remote-terminal.ts'
 import { defined } from '../../base/defined.ts'
 import { callerRoles } from '../../core/work/hub-key.ts'
 import { MachineAway, WorkRefused } from '../../core/work/machine-work.ts'
 import { HubError } from '../../hub/task-rules.ts'
-import { LinkFailure } from './link-asking.ts'
-import { OutputPiece } from './link-frames.ts'
+import { OutputPiece, WireFailure } from '../wire/frames.ts'
+import { RemoteTerminal } from '../wire/remote-terminal.ts'
 import {
   placed,
   readBegun,
@@ -27,11 +29,11 @@ import {
   readTurnChange,
 } from './far-rows.ts'
 
-type Params = Record<string, unknown>
-
 /** The hub itself, which reads for all people whom it lets read. What one person does is asked for in that person's name. */
 const theHub: Asker = { name: 'hub', role: 'admin' }
 
+/** How long an answer is waited for. */
+const patienceMs = 15_000
 /** How long a prompt may take until its turn has begun. */
 const promptMs = 30_000
 /** How much longer than the work itself its answer may take. */
@@ -98,13 +100,10 @@ export class FarMachine {
     try {
       await this.#call('terminal.open', { id })
     } catch (error) {
-      if (error instanceof LinkFailure && error.kind === 'missing') return undefined
+      if (error instanceof WireFailure && error.kind === 'missing') return undefined
       throw error
     }
-    return new FarTerminal(id, {
-      ask: (method, params) => this.#call(`terminal.${method}`, { id, ...params }),
-      stream: (method, params, signal) => this.#stream(`terminal.${method}`, { id, ...params }, signal),
-    })
+    return new RemoteTerminal(this.#line, id)
   }
 
   async type(id: string, { as, text }: Typed, by: FarPerson): Promise<void> {
@@ -161,101 +160,79 @@ export class FarMachine {
       const result = await this.#call('work', { name, input }, options)
       return output.parse(result)
     } catch (error) {
-      if (!(error instanceof LinkFailure)) throw signal?.aborted ? error : new WorkRefused((error as Error).message)
+      if (!(error instanceof WireFailure)) throw signal?.aborted ? error : new WorkRefused((error as Error).message)
       throw error.kind === 'away'
         ? new MachineAway(machine, `${machine}: ${error.message} Whether it did the work is not known.`)
         : new WorkRefused(error.message)
     }
   }
 
-  #call(method: string, params: Params, options: Partial<AskOptions> = {}): Promise<unknown> {
-    return this.#asking.call(method, params, defined({ by: theHub, machine: this.#through, ...options }))
+  /** Terminals of another machine are only read here: people type through `type`, which carries their name. */
+  #line: TerminalLine = {
+    lost: { lost: true },
+    call: async (method, params) => {
+      const read = terminalReaders[method]
+      if (!read) throw new Error('a terminal on another machine is only read here')
+      return told(read(await this.#call(method, params)))
+    },
+    stream: <N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal) =>
+      this.#items(method, params, signal),
+  }
+
+  async *#items<N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal): AsyncGenerator<GivenBy<N>> {
+    for await (const item of this.#stream(method, params, signal)) {
+      const read = itemReaders[method]?.(item)
+      if (read !== undefined) yield read
+    }
+  }
+
+  #call<N extends CallName>(method: N, params: ParamsOf<N>, options: Partial<AskOptions> = {}): Promise<unknown> {
+    const usual = { by: theHub, machine: this.#through, withinMs: patienceMs }
+    return this.#asking.call(method, params, defined({ ...usual, ...options }))
   }
 
   /** Asks in a person's name; a refusal becomes an error of the hub, in words for that person. */
-  async #act(method: string, params: Params, by: FarPerson, options: Partial<AskOptions> = {}): Promise<unknown> {
+  async #act<N extends CallName>(
+    method: N,
+    params: ParamsOf<N>,
+    by: FarPerson,
+    options: Partial<AskOptions> = {},
+  ): Promise<unknown> {
     const role = callerRoles.find((each) => each === by.role) ?? 'guest'
     try {
       return await this.#call(method, params, { ...options, by: { name: by.name, role } })
     } catch (error) {
-      if (!(error instanceof LinkFailure)) throw error
+      if (!(error instanceof WireFailure)) throw error
       const known = (['missing', 'wrong', 'long', 'forbidden'] as const).find((kind) => kind === error.kind)
       throw new HubError(known ?? 'conflict', `${this.machine}: ${error.message}`)
     }
   }
 
   /** A stream of a machine that refuses it or goes away is over. */
-  async *#stream(method: string, params: Params, signal: AbortSignal): AsyncGenerator<unknown> {
+  async *#stream<N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal): AsyncGenerator<unknown> {
     try {
       yield* this.#asking.stream(method, params, defined({ by: theHub, machine: this.#through, signal }))
     } catch (error) {
-      if (!(error instanceof LinkFailure)) throw error
+      if (!(error instanceof WireFailure)) throw error
     }
   }
 }
 
-type TerminalLine = {
-  ask(method: string, params: Params): Promise<unknown>
-  stream(method: string, params: Params, signal: AbortSignal): AsyncIterable<unknown>
+/** The readers of the answers about a terminal; other methods are not asked for through a terminal. */
+const terminalReaders: { [N in CallName]?: (value: unknown) => GivenBy<N> | undefined } = {
+  'terminal.screen': readScreen,
+  'terminal.paint': readDrawnPicture,
+  'terminal.history': readRows,
 }
 
-/** A terminal on another machine, for reading: people type through `FarMachine.type`, which carries their name. */
-class FarTerminal implements Terminal {
-  readonly id: string
-  #line: TerminalLine
-  #exited: Promise<Exit> | undefined
-
-  constructor(id: string, line: TerminalLine) {
-    this.id = id
-    this.#line = line
-  }
-
-  /** Resolves too when the machine is out of reach. */
-  get exited(): Promise<Exit> {
-    return (this.#exited ??= this.#end())
-  }
-
-  async screen(): Promise<Screen> {
-    return told(readScreen(await this.#line.ask('screen', {})))
-  }
-
-  async paint(above = 0): Promise<Picture> {
-    const picture = told(readPicture(await this.#line.ask('paint', { above })))
-    return { ...picture, text: drawable(picture.text) }
-  }
-
-  async history(rows: number): Promise<string[]> {
-    return told(readRows(await this.#line.ask('history', { rows })))
-  }
-
-  async *output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
-    const left = new AbortController()
-    try {
-      for await (const piece of this.#line.stream('output', { after }, left.signal))
-        if (piece instanceof OutputPiece) yield piece
-    } finally {
-      left.abort('left')
-    }
-  }
-
-  write = refuse
-  paste = refuse
-  press = refuse
-  resize = refuse
-  retitle = refuse
-  close = refuse
-  children = refuse
-  touched = refuse
-
-  async #end(): Promise<Exit> {
-    for await (const exit of this.#line.stream('exited', {}, new AbortController().signal))
-      return readExit(exit) ?? { lost: true }
-    return { lost: true }
-  }
+const itemReaders: { [N in StreamName]?: (value: unknown) => GivenBy<N> | undefined } = {
+  'terminal.output': (item) => (item instanceof OutputPiece ? item : undefined),
+  'terminal.exited': (item) => readExit(item) ?? { lost: true },
 }
 
-async function refuse(): Promise<never> {
-  throw new Error('a terminal on another machine is only read here')
+function readDrawnPicture(value: unknown): Picture | undefined {
+  const picture = readPicture(value)
+  return picture && { ...picture, text: drawable(picture.text) }
 }
 
 function told<T>(read: T | undefined): T {

@@ -8,7 +8,7 @@ import { defined } from '../../base/defined.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { questionSubjects } from '../../core/talk/question.ts'
 import { boolean, integer, list, number, object, oneOf, optional, parser, recognised } from '../../core/work/shape.ts'
-import { shownWords } from './link-frames.ts'
+import { shownWords } from '../wire/frames.ts'
 
 /**
  * Reads what another machine tells. A machine may be an enemy's: every field has its type and its length, unknown fields are left out,

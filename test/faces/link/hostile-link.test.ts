@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { WebSocket, WebSocketServer } from 'ws'
-import { linkPath, longestFrame } from '../../../src/faces/link/link-frames.ts'
+import { linkPath } from '../../../src/faces/link/link-greeting.ts'
+import { longestFrame } from '../../../src/faces/wire/frames.ts'
 import { TcpProxy } from '../../tcp-proxy.ts'
 import { until } from '../../until.ts'
 import { linkingHub, linkMachine, person, proofOf, scriptedMachine } from './link-rig.ts'
@@ -13,8 +14,8 @@ const golden = goldenOf(import.meta.filename)
 
 const hello = (over: object = {}) => ({
   type: 'hello',
-  version: 1,
-  oldest: 1,
+  version: 2,
+  oldest: 2,
   termaite: '1.0.0',
   machine: 'evil',
   proof: proofOf('evil', ''),
@@ -65,7 +66,7 @@ test('a machine whose hello is wrong is told why and let in nowhere', async (t) 
     hello({ proof: 'short' }),
     hello({ offers: 'all' }),
     hello({ works: ['<script>'] }),
-    hello({ version: 0, oldest: 0 }),
+    hello({ version: 1, oldest: 1 }),
     hello({ version: 9, oldest: 9, termaite: '9.0.0' }),
   ]
   for (const frame of tries) {
@@ -205,7 +206,7 @@ test('a hub that asks for nonsense harms no machine and gets words', async (t) =
     const frames: Record<string, unknown>[] = []
     const closed = once(socket, 'close').then(([code, reason]) => [code, String(reason)])
     socket.on('message', (data) => void frames.push(JSON.parse(String(data)) as Record<string, unknown>))
-    socket.send(JSON.stringify({ type: 'welcome', version: 1, termaite: '1.0.0', machine: 'build-7' }))
+    socket.send(JSON.stringify({ type: 'welcome', version: 2, termaite: '1.0.0', machine: 'build-7' }))
     return { socket, frames, closed }
   }
   const { socket, frames, closed } = await talk(1)

@@ -18,7 +18,7 @@ import { HubRelays } from '../../../src/faces/hub/hub-relays.ts'
 import { MachineLinks } from '../../../src/faces/hub/machine-links.ts'
 import { wordsOf } from '../../../src/faces/hub/routes/route-forms.ts'
 import { machineRoutes } from '../../../src/faces/hub/routes/machine-routes.ts'
-import { MachineAnswers } from '../../../src/faces/link/machine-answers.ts'
+import { machineAnswers } from '../../../src/faces/link/machine-answers.ts'
 import { HubKeys } from '../../../src/hub/hub-keys.ts'
 import { MemoryHubBook } from '../../../src/hub/memory-hub-book.ts'
 import { SignIns } from '../../../src/hub/sign-ins.ts'
@@ -92,7 +92,7 @@ export async function linkingHub(t: TestContext, { id = 'hub-1', own = 'desk', .
   })
   const signIns = new SignIns({ book: ledger.signIns, clock })
   const here = scriptedMachine(t, own, { clock })
-  const ownAnswers = new MachineAnswers(here.served, [
+  const ownAnswers = machineAnswers(here.served, [
     'turns',
     'answers',
     'terminals',
@@ -198,7 +198,7 @@ export function linkMachine(
       url: () => url,
       key: fixedKey(key),
       identity: { machine, proofFor: (host) => proofOf(proof ?? machine, host) },
-      answers: new MachineAnswers(served, offers),
+      answers: machineAnswers(served, offers),
       offers,
       works: () => work.names(),
       tell: (_, words) => void told.push(words),

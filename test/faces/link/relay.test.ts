@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { WebSocket, WebSocketServer } from 'ws'
 import { realClock } from '../../../src/base/clock.ts'
-import { relayPath } from '../../../src/faces/link/link-frames.ts'
+import { relayPath } from '../../../src/faces/link/link-greeting.ts'
 import { FarMachine } from '../../../src/faces/link/far-machine.ts'
 import { parser, string } from '../../../src/core/work/shape.ts'
 import { MemoryHubBook } from '../../../src/hub/memory-hub-book.ts'
@@ -137,6 +137,8 @@ test('hubs know each other by a token for one hub and one minute, used once', as
   const good = token({})
   assert.deepEqual(await enter(good), {
     type: 'proof',
+    version: 2,
+    oldest: 2,
     proof: createHmac('sha256', secret).update('answer n1').digest('hex'),
   })
   assert.equal(await enter(good), 401)
@@ -166,4 +168,31 @@ test('an address that another program has by now is told nothing', async (t) => 
   )
   await golden.rejects(t, far.type('crew-1', { as: 'keys', text: 'a password' }, person))
   assert.deepEqual(heard, [])
+})
+
+test('a hub of another version is asked for nothing, and the words say which hub has to be updated', async (t) => {
+  const [book, ledger] = [new MemoryHubBook(realClock), memoryHubLedger()]
+  const hub = await linkingHub(t, { id: 'hub-b', own: 'rack-b', book, ledger, relays: true })
+  const secret = await book.secret()
+  for (const version of [{}, { version: 9, oldest: 9 }]) {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const heard: string[] = []
+    server.on('connection', (socket, request) => {
+      socket.on('message', (data) => heard.push(String(data)))
+      const [, claims = ''] = /^Hub ([^.]+)/.exec(request.headers.authorization ?? '') ?? []
+      const { nonce } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { nonce: string }
+      const proof = createHmac('sha256', secret).update(`answer ${nonce}`).digest('hex')
+      socket.send(JSON.stringify({ type: 'proof', ...version, proof }))
+    })
+    const { port } = server.address() as { port: number }
+    const far = new FarMachine(
+      { machine: 'build-7', offers: ['typing'], works: [] },
+      hub.relays.to({ id: `hub-${port}`, url: `http://127.0.0.1:${port}` }),
+      true,
+    )
+    await golden.rejects(t, far.type('crew-1', { as: 'keys', text: 'a password' }, person))
+    assert.deepEqual(heard, [])
+  }
 })

@@ -1,11 +1,50 @@
+import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../base/clock.ts'
+import type { Carrier } from './connection.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { routeTo } from '../../base/http-route.ts'
-import { longestFrame } from './link-frames.ts'
-import { LinkSocket } from './link-socket.ts'
+import { Connection } from './connection.ts'
+import { longestFrame } from './frames.ts'
 
 /** How long a connection may take to be opened. */
 const openMs = 20_000
+/** The codes of a connection that was ended, and of one that is closed because the other side broke the rules; the reason is in the frame. */
+const endedCode = 4000
+const brokenCode = 4400
+
+/** Carries frames over a WebSocket. */
+export function webSocketCarrier(socket: WebSocket): Carrier {
+  return {
+    begin({ take, heard, over, fail }) {
+      socket.on('ping', heard).on('pong', heard)
+      socket.on('message', (data: RawData, isBinary: boolean) => {
+        heard()
+        take(isBinary ? (data as Buffer) : (data as Buffer).toString('utf8'))
+      })
+      socket.on('error', (error) => fail(error.message))
+      socket.once('close', (code, reason) =>
+        over(
+          reason.toString('utf8') || (code === 1006 ? 'the connection broke' : `the connection was closed (${code})`),
+        ),
+      )
+    },
+    get buffered() {
+      return socket.bufferedAmount
+    },
+    send(data, sent) {
+      if (socket.readyState === socket.OPEN) socket.send(data, sent)
+    },
+    close(why, isBroken) {
+      // A close frame has room for 123 bytes.
+      const reason = Buffer.from(why).subarray(0, 120).toString('utf8').replaceAll('\ufffd', '')
+      socket.close(isBroken ? brokenCode : endedCode, reason)
+    },
+    destroy: () => socket.terminate(),
+    ping() {
+      if (socket.readyState === socket.OPEN) socket.ping(() => {})
+    },
+  }
+}
 
 export type DialParts = { clock: Clock; env: Readonly<Record<string, string | undefined>> }
 
@@ -21,16 +60,15 @@ export class DialFailed extends Error {
 }
 
 /**
- * Opens a link to a hub: http(s) addresses become ws(s) ones, certificates are checked, and a hub elsewhere is reached through the proxy
- * of the environment. `begin` is called before the first frame can come. Rejects with DialFailed.
+ * Connects to a hub: http(s) addresses become ws(s) ones, certificates are checked, and a hub elsewhere is reached through the proxy of
+ * the environment. Rejects with DialFailed.
  */
-export async function dialLink(
+export async function dialHub(
   address: string,
   authorization: string,
   { clock, env }: DialParts,
-  begin: (socket: LinkSocket) => void,
   signal?: AbortSignal,
-): Promise<LinkSocket> {
+): Promise<Connection> {
   const url = new URL(address)
   const { options } = routeTo(url, env)
   const { WebSocket } = await import('ws')
@@ -63,9 +101,7 @@ export async function dialLink(
     })
     socket.once('open', () => {
       settled()
-      const link = new LinkSocket(socket, clock)
-      begin(link)
-      resolve(link)
+      resolve(new Connection(webSocketCarrier(socket), clock))
     })
   })
 }

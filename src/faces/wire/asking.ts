@@ -1,34 +1,20 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Asker } from '../../core/work/machine-work.ts'
-import type { AnsweringFrame, FailureKind } from './link-frames.ts'
-import type { LinkSocket } from './link-socket.ts'
+import type { Connection } from './connection.ts'
+import type { AnsweringFrame, AskingFrame, FrameData } from './frames.ts'
+import type { CallName, ParamsOf, StreamName } from './methods.ts'
 import { defined } from '../../base/defined.ts'
-import { mostAsked, OutputPiece, readAnswering, windowBytes, written } from './link-frames.ts'
+import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, written } from './frames.ts'
 
-/** How long an answer is waited for, where the caller does not say. */
-const patienceMs = 15_000
+/** `by` is the person in whose name is asked. An answer is waited for as long as it takes where `withinMs` is left out. */
+export type AskOptions = { by?: Asker; machine?: string; signal?: AbortSignal; withinMs?: number }
 
-/** A request that was not carried out. The message is for a person. */
-export class LinkFailure extends Error {
-  override name = 'LinkFailure'
-  readonly kind: FailureKind
-
-  constructor(kind: FailureKind, message: string) {
-    super(message)
-    this.kind = kind
-  }
-}
-
-type Params = Record<string, unknown>
-
-export type AskOptions = { by: Asker; machine?: string; signal?: AbortSignal; withinMs?: number }
-
-/** The other end of a link, which answers. */
+/** The other end of a connection, which answers. Answers are as the other side sent them: nobody has read them yet. */
 export interface Asking {
-  /** Resolves with the answer; rejects with a LinkFailure. */
-  call(method: string, params: Params, options: AskOptions): Promise<unknown>
-  /** Yields what comes until the stream or the signal ends; throws a LinkFailure where the other side refuses or is gone. */
-  stream(method: string, params: Params, options: AskOptions): AsyncIterable<unknown>
+  /** Resolves with the answer; rejects with a WireFailure. */
+  call<N extends CallName>(method: N, params: ParamsOf<N>, options?: AskOptions): Promise<unknown>
+  /** Yields what comes until the stream or the signal ends; throws a WireFailure where the other side refuses or is gone. */
+  stream<N extends StreamName>(method: N, params: ParamsOf<N>, options?: AskOptions): AsyncIterable<unknown>
 }
 
 /** One request on its way. `unread` counts the bytes that came and were not taken yet; `left`: nobody wants the rest. */
@@ -36,69 +22,65 @@ type Waiting = {
   items: { item: unknown; bytes: number }[]
   unread: number
   left: boolean
-  end?: { result: unknown } | { failure: LinkFailure }
+  end?: { result: unknown } | { failure: WireFailure }
   wake(): void
 }
 
 /**
- * The asking side of a link. The other side may send at most a window of each stream before the reader has taken it, so that memory
- * is bounded whatever the machine sends; one that sends more is cut off.
+ * The asking side of a connection. The other side may send at most a window of each stream before the reader has taken it, so that
+ * memory is bounded whatever it sends; one that sends more is cut off.
  */
-export class LinkAsking implements Asking {
-  #socket: LinkSocket
+export class WireAsking implements Asking {
+  #connection: Connection
   #clock: Clock
   #waiting = new Map<number, Waiting>()
   #lastId = 0
 
-  constructor(socket: LinkSocket, clock: Clock) {
-    this.#socket = socket
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection
     this.#clock = clock
     // Requests that still wait when the connection ends are told that it ended.
-    void socket.over.then((why) => {
+    void connection.over.then((why) => {
       for (const waiting of this.#waiting.values()) {
-        waiting.end ??= { failure: new LinkFailure('away', `The connection to the machine ended: ${why}.`) }
+        waiting.end ??= { failure: new WireFailure('away', `The connection to the machine ended: ${why}.`) }
         waiting.wake()
       }
     })
+    connection.read((data) => this.#take(data))
   }
 
   /** Resolves with the reason when the connection has ended. */
   get over(): Promise<string> {
-    return this.#socket.over
+    return this.#connection.over
   }
 
-  /** How many requests and streams are open. */
-  get open(): number {
-    return this.#waiting.size
-  }
-
-  /** Takes a frame of the other side. */
-  take(data: string | Uint8Array): void {
+  #take(data: FrameData): void {
     const frame = readAnswering(data)
-    if (!frame) return this.#socket.end('a frame came that no answer can have', true)
+    if (!frame) return this.#connection.end('a frame came that no answer can have', true)
     const waiting = this.#waiting.get(frame.id)
     if (!waiting) {
-      if (frame.id > this.#lastId) this.#socket.end('an answer came that nobody had asked for', true)
+      if (frame.id > this.#lastId) this.#connection.end('an answer came that nobody had asked for', true)
       return
     }
     if (frame.type === 'done') waiting.end = { result: frame.result }
-    else if (frame.type === 'failed') waiting.end = { failure: new LinkFailure(frame.kind, frame.why) }
+    else if (frame.type === 'failed') waiting.end = { failure: new WireFailure(frame.kind, frame.why) }
     else this.#keep(waiting, frame, data.length)
     if (waiting.end && waiting.left) this.#waiting.delete(frame.id)
     waiting.wake()
   }
 
-  async call(method: string, params: Params, options: AskOptions): Promise<unknown> {
-    const { signal, withinMs = patienceMs } = options
+  async call<N extends CallName>(method: N, params: ParamsOf<N>, options: AskOptions = {}): Promise<unknown> {
+    const { signal, withinMs } = options
     const { id, waiting } = this.#ask(method, params, options)
     const enough = new AbortController()
     const stop = () => waiting.wake()
     signal?.addEventListener('abort', stop, { once: true })
     let isLate = false
-    void this.#clock.sleep(withinMs, enough.signal).then(() => {
-      isLate = true
-      waiting.wake()
-    })
+    if (withinMs !== undefined)
+      void this.#clock.sleep(withinMs, enough.signal).then(() => {
+        isLate = true
+        waiting.wake()
+      })
     try {
       while (!waiting.end && !isLate && !signal?.aborted) await this.#news(waiting)
     } finally {
@@ -108,12 +90,16 @@ export class LinkAsking implements Asking {
     }
     signal?.throwIfAborted()
     if (!waiting.end)
-      throw new LinkFailure('away', `The machine did not answer within ${Math.round(withinMs / 1000)} s.`)
+      throw new WireFailure('away', `The machine did not answer within ${Math.round((withinMs ?? 0) / 1000)} s.`)
     if ('failure' in waiting.end) throw waiting.end.failure
     return waiting.end.result
   }
 
-  async *stream(method: string, params: Params, options: AskOptions): AsyncGenerator<unknown> {
+  async *stream<N extends StreamName>(
+    method: N,
+    params: ParamsOf<N>,
+    options: AskOptions = {},
+  ): AsyncGenerator<unknown> {
     const { signal } = options
     if (signal?.aborted) return
     const { id, waiting } = this.#ask(method, params, options)
@@ -141,30 +127,29 @@ export class LinkAsking implements Asking {
     }
   }
 
-  #ask(method: string, params: Params, { by, machine }: AskOptions): { id: number; waiting: Waiting } {
-    if (this.#socket.ended.aborted) throw new LinkFailure('away', 'The connection to the machine has ended.')
+  #ask(method: string, params: object, { by, machine }: AskOptions): { id: number; waiting: Waiting } {
+    if (this.#connection.ended.aborted) throw new WireFailure('away', 'The connection to the machine has ended.')
     if (this.#waiting.size >= mostAsked)
-      throw new LinkFailure('busy', `${mostAsked} requests wait for this machine already. Try again in a moment.`)
+      throw new WireFailure('busy', `${mostAsked} requests wait for this machine already. Try again in a moment.`)
     const id = ++this.#lastId
     const waiting: Waiting = { items: [], unread: 0, left: false, wake() {} }
-    if (!this.#send(defined({ type: 'ask', id, method, params, by, machine })))
-      throw new LinkFailure('long', 'The request is too long to be sent to another machine.')
+    if (!this.#send(defined({ type: 'ask', id, method, params: { ...params }, by, machine })))
+      throw new WireFailure('long', 'The request is too long to be sent to another machine.')
     this.#waiting.set(id, waiting)
     return { id, waiting }
   }
 
-  #send(frame: Parameters<typeof written>[0]): boolean {
+  #send(frame: AskingFrame): boolean {
     const data = written(frame)
-    if (data !== undefined) this.#socket.send(data)
+    if (data !== undefined) this.#connection.send(data)
     return data !== undefined
   }
 
   /** Keeps an item for its reader. The last item of a window may be longer than the rest of the window. */
   #keep(waiting: Waiting, frame: Extract<AnsweringFrame, { type: 'item' | 'output' }>, bytes: number): void {
-    if (waiting.unread > windowBytes) return this.#socket.end('more was sent than was asked for', true)
+    if (waiting.unread > windowBytes) return this.#connection.end('more was sent than was asked for', true)
     waiting.unread += bytes
     if (waiting.left) return
-    // A view on a message would keep the whole message in memory.
     const item = frame.type === 'item' ? frame.item : new OutputPiece(frame.at, frame.bytes)
     waiting.items.push({ item, bytes })
   }

@@ -1,0 +1,111 @@
+import type { Exit, Key, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { CallName, GivenBy, ParamsOf, StreamName } from './methods.ts'
+
+/** The way to the program that has a terminal. A line that is only for reading refuses the rest in words. */
+export interface TerminalLine {
+  /** Rejects where the other side refuses or is gone. */
+  call<N extends CallName>(method: N, params: ParamsOf<N>): Promise<GivenBy<N>>
+  /** Ends where the other side refuses or is gone. */
+  stream<N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal): AsyncIterable<GivenBy<N>>
+  /** How a program ended that can be asked no more. */
+  readonly lost: Exit
+}
+
+/** Characters that fit into one frame, however they are escaped. */
+const longestPart = 256 * 1024
+const partsOf = new RegExp(`[^]{1,${longestPart}}`, 'g')
+
+/** A terminal that another program has. */
+export class RemoteTerminal implements Terminal {
+  readonly id: string
+  readonly attach?: string
+  #line: TerminalLine
+  #exited: Promise<Exit> | undefined
+  /** A long text that is being sent: nothing comes between its parts. */
+  #long: Promise<unknown> | undefined
+
+  constructor(line: TerminalLine, id: string, attach?: string) {
+    this.#line = line
+    this.id = id
+    this.attach = attach
+  }
+
+  get exited(): Promise<Exit> {
+    return (this.#exited ??= this.#end())
+  }
+
+  write(text: string, person = false): Promise<void> {
+    return this.#type(text, { paste: false, person })
+  }
+
+  paste(text: string, person = false): Promise<void> {
+    return this.#type(text, { paste: true, person })
+  }
+
+  async press(key: Key): Promise<void> {
+    await this.#line.call('terminal.press', { id: this.id, key })
+  }
+
+  async resize(cols: number, rows: number): Promise<void> {
+    await this.#line.call('terminal.resize', { id: this.id, cols, rows })
+  }
+
+  screen(): Promise<Screen> {
+    return this.#line.call('terminal.screen', { id: this.id })
+  }
+
+  paint(above = 0): Promise<Picture> {
+    return this.#line.call('terminal.paint', { id: this.id, above })
+  }
+
+  history(rows: number): Promise<string[]> {
+    return this.#line.call('terminal.history', { id: this.id, rows })
+  }
+
+  children(): Promise<number> {
+    return this.#line.call('terminal.children', { id: this.id })
+  }
+
+  touched(): Promise<number> {
+    return this.#line.call('terminal.touched', { id: this.id })
+  }
+
+  async retitle(title: string, ring = false): Promise<void> {
+    await this.#line.call('terminal.retitle', { id: this.id, title, ring })
+  }
+
+  async close(): Promise<void> {
+    await this.#line.call('terminal.close', { id: this.id })
+  }
+
+  async *output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
+    const left = new AbortController()
+    try {
+      yield* this.#line.stream('terminal.output', { id: this.id, after }, left.signal)
+    } finally {
+      left.abort('left')
+    }
+  }
+
+  async #end(): Promise<Exit> {
+    for await (const exit of this.#line.stream('terminal.exited', { id: this.id }, new AbortController().signal))
+      return exit
+    return this.#line.lost
+  }
+
+  async #type(text: string, how: { paste: boolean; person: boolean }): Promise<void> {
+    while (this.#long) await this.#long
+    const type = (last: string) => this.#line.call('terminal.type', { id: this.id, text: last, ...how })
+    if (text.length <= longestPart) await type(text)
+    else {
+      const parts = text.match(partsOf) ?? []
+      const last = parts.pop() ?? ''
+      const sent = (async () => {
+        for (const part of parts) await this.#line.call('terminal.part', { id: this.id, text: part })
+        await type(last)
+      })()
+      this.#long = sent.catch(() => {}).then(() => (this.#long = undefined))
+      await sent
+    }
+  }
+}
