@@ -1,88 +1,152 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { readFileSync, globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { parseSync, Visitor } from 'rolldown/utils'
+import { folders, rooms } from './rooms.ts'
 
 const root = join(import.meta.dirname, '..', 'src')
-const wings = [
-  'store',
-  'safety',
-  'terminals',
-  'profiles',
-  'models',
-  'tools',
-  'agents',
-  'mind',
-  'machine',
-  'crew',
-  'hub',
-  'traces',
-  'worktrees',
-  'mcp-config',
-  'languages',
+
+/** The most of all lines that one room may have, and the most files of one folder. */
+const largest = { share: 0.12, files: 25 }
+
+/** The findings of each rule when it was written, less those that are mended since: the lists get shorter, and never longer. */
+const known = JSON.parse(readFileSync(join(import.meta.dirname, 'layers.json'), 'utf8')) as Record<string, string[]>
+
+const texts = new Map(
+  globSync('**/*.{ts,tsx}', { cwd: root })
+    .sort()
+    .map((file) => [file, readFileSync(join(root, file), 'utf8')]),
+)
+
+/** The files that a file imports, statically, by `import()` and as types. */
+function imported(file: string, text: string): string[] {
+  const parsed = parseSync(file, text)
+  assert.deepEqual(parsed.errors, [], file)
+  const { staticImports, staticExports } = parsed.module
+  const found = [...staticImports, ...staticExports.flatMap(({ entries }) => entries)].map(
+    ({ moduleRequest }) => moduleRequest?.value,
+  )
+  const take = (source: { type: string; value?: unknown }) => found.push(String(source.value))
+  // Only the whole tree has the places of `import()`, and reading it takes most of the time.
+  if (text.includes('import('))
+    new Visitor({ ImportExpression: ({ source }) => take(source), TSImportType: ({ source }) => take(source) }).visit(
+      parsed.program,
+    )
+  const paths = found.filter((path) => path?.startsWith('.'))
+  return [...new Set(paths)].map((path) => relative(root, join(root, dirname(file), path!)))
+}
+
+const imports = [...texts].flatMap(([from, text]) => imported(from, text).map((to) => ({ from, to })))
+
+/** An import as an arrow between two parts of the innermost folder that holds both files; the folder's own files are one part. */
+function arrowOf({ from, to }: { from: string; to: string }) {
+  const [one, other] = [from.split('/'), to.split('/')]
+  const depth = one.findIndex((name, at) => name !== other[at] || at === one.length - 1 || at === other.length - 1)
+  const part = (path: string[]) => (path.length === depth + 1 ? '.' : path[depth]!)
+  return { folder: one.slice(0, depth).join('/'), from: part(one), to: part(other) }
+}
+
+type Arrow = ReturnType<typeof arrowOf>
+
+const arrows = [
+  ...new Map(
+    imports
+      .map(arrowOf)
+      .filter(({ from, to }) => from !== to)
+      .map((arrow) => [nameOf(arrow), arrow]),
+  ).values(),
 ]
 
-/** The folders of src that each folder may import, beside itself. */
-const allowed: Record<string, string[]> = {
-  base: [],
-  core: ['base'],
-  ...Object.fromEntries(wings.map((wing) => [wing, ['core', 'base']])),
-  settings: ['base', 'core', ...wings],
-  faces: ['base', 'core', 'crew', 'hub'],
-  app: ['base', 'core', ...wings, 'settings', 'faces'],
-  desk: ['base', 'core', ...wings, 'settings', 'faces', 'app'],
-  cli: ['base', 'core', ...wings, 'settings', 'faces', 'app', 'desk'],
-  'main.ts': ['base', 'core', 'cli'],
+function nameOf({ folder, from, to }: Arrow): string {
+  return `${folder || 'src'}: ${from} → ${to}`
 }
 
-type Import = { from: string; to: string }
-
-function imports(): Import[] {
-  return globSync('**/*.{ts,tsx}', { cwd: root }).flatMap((file) => {
-    const text = readFileSync(join(root, file), 'utf8')
-    const found = [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.[^']*)'/g)].map((match) => match[1]!)
-    return found.map((path) => ({ from: file, to: relative(root, join(root, dirname(file), path)) }))
-  })
-}
-
-const room = (path: string) => path.split('/')[0]!
-
-test('a folder imports only the layers below it', () => {
-  const files = globSync('**/*.{ts,tsx}', { cwd: root })
-  assert.ok(files.length > 20, 'the wall looks at real files')
+function compare(rule: string, found: string[]): void {
+  const sorted = [...found].sort()
   assert.deepEqual(
-    [...new Set(files.map(room))].filter((folder) => !(folder in allowed)),
+    sorted.filter((finding) => !known[rule]!.includes(finding)),
     [],
+    'new findings are mended, not listed',
   )
-  const crossings = imports().filter(
-    ({ from, to }) => room(from) !== room(to) && !allowed[room(from)]!.includes(room(to)),
+  assert.deepEqual(known[rule], sorted, 'take out of layers.json what is no longer found')
+}
+
+test('the order of every folder names its parts, and each of them once', () => {
+  const parts = new Map<string, Set<string>>()
+  for (const file of texts.keys()) {
+    const path = file.split('/')
+    for (const at of path.keys()) {
+      const folder = path.slice(0, at).join('/')
+      parts.set(folder, (parts.get(folder) ?? new Set()).add(at === path.length - 1 ? '.' : path[at]!))
+    }
+  }
+  const declared = { ...Object.fromEntries(Object.entries(folders).map(([name, order]) => [name, order.flat()])) }
+  assert.deepEqual(
+    Object.fromEntries(
+      Object.entries({ '': Object.keys(rooms), ...declared }).map(([name, all]) => [name, all.sort()]),
+    ),
+    Object.fromEntries([...parts].filter(([, all]) => all.size > 1).map(([name, all]) => [name, [...all].sort()])),
   )
-  assert.deepEqual(crossings, [])
 })
 
-/** The rooms of core, each with the ones that it may import. */
-const coreRooms: Record<string, string[]> = { screen: [], talk: ['screen'], work: ['screen', 'talk'] }
-
-test('the rooms of core import in one direction', () => {
-  const inner = (path: string) => path.split('/')[1]!
-  const crossings = imports()
-    .filter(({ from, to }) => room(from) === 'core' && room(to) === 'core')
-    .filter(({ from, to }) => inner(from) in coreRooms && inner(from) !== inner(to))
-    .filter(({ from, to }) => !coreRooms[inner(from)]!.includes(inner(to)))
-  assert.deepEqual(crossings, [])
+test('a room imports the rooms that it may, and a part of a folder those below it', () => {
+  const allowed = ({ folder, from, to }: Arrow) => {
+    if (!folder) return rooms[from]!.includes(to)
+    const order = folders[folder]!
+    const level = (part: string) => order.findIndex((parts) => [parts].flat().includes(part))
+    return level(to) < level(from)
+  }
+  compare('against the order', arrows.filter((arrow) => !allowed(arrow)).map(nameOf))
 })
 
-test('no import goes in a circle, types included', () => {
-  const graph = new Map<string, string[]>()
-  for (const { from, to } of imports()) graph.set(from, [...(graph.get(from) ?? []), to])
+test('no two parts of a folder import each other', () => {
+  const names = new Set(arrows.map(nameOf))
+  const back = ({ folder, from, to }: Arrow) => nameOf({ folder, from: to, to: from })
+  const pairs = arrows.filter((arrow) => arrow.from < arrow.to && names.has(back(arrow)))
+  compare(
+    'two-way pairs',
+    pairs.map(({ folder, from, to }) => `${folder || 'src'}: ${from} ↔ ${to}`),
+  )
+})
+
+test('no part of a folder reaches itself over other parts', () => {
+  const reaches = ({ folder, from, to }: Arrow) => {
+    const seen = new Set([to])
+    for (const part of seen)
+      for (const arrow of arrows) if (arrow.folder === folder && arrow.from === part) seen.add(arrow.to)
+    return seen.has(from)
+  }
+  const circling = arrows.filter(reaches).map(({ folder, from }) => `${folder || 'src'}: ${from}`)
+  compare('parts in circles', [...new Set(circling)])
+})
+
+test('no file reaches itself', () => {
+  const graph = Map.groupBy(imports, ({ from }) => from)
   const done = new Set<string>()
   const circles: string[] = []
   const visit = (file: string, path: string[]) => {
     if (path.includes(file)) return void circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
     if (done.has(file)) return
-    for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+    for (const { to } of graph.get(file) ?? []) visit(to, [...path, file])
     done.add(file)
   }
   for (const file of graph.keys()) visit(file, [])
   assert.deepEqual(circles, [])
+})
+
+test('a room is a small part of the whole, and a folder is seen at a glance', () => {
+  const linesOf = (text: string) => text.split('\n').length - 1
+  const sum = (all: string[]) => all.reduce((lines, text) => lines + linesOf(text), 0)
+  const whole = sum([...texts.values()])
+  const byRoom = Map.groupBy(texts, ([file]) => file.split('/')[0]!)
+  compare(
+    'rooms too large',
+    [...byRoom].filter(([, all]) => sum(all.map(([, text]) => text)) > largest.share * whole).map(([room]) => room),
+  )
+  const byFolder = Map.groupBy(texts.keys(), (file) => dirname(file))
+  compare(
+    'folders too full',
+    [...byFolder].filter(([, all]) => all.length > largest.files).map(([folder]) => folder),
+  )
 })

@@ -7,8 +7,7 @@ import type { Roster } from '../core/work/agent.ts'
 import type { Budget } from '../core/work/budget.ts'
 import type { Worktrees } from '../core/work/worktree.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
-import type { Envelope } from './workers/worker.ts'
-import type { WorkerPlace } from './workers/worker-copies.ts'
+import type { Envelope, WorkerPlace } from './workers/worker.ts'
 
 /** The rows that each slot's terminal showed at its last read. */
 export type LastRows = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }

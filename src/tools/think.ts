@@ -1,18 +1,14 @@
 import type { Clock } from '../base/clock.ts'
 import type { Framework } from '../core/talk/framework.ts'
 import type { Tool } from '../core/work/tool.ts'
+import type { Advise } from './tool-parts.ts'
 import { frameworkNames } from '../core/talk/framework.ts'
 import { oneOf, parser, string } from '../core/work/shape.ts'
 import { defineTool } from './tool-definition.ts'
 
-type Advised = Exclude<Framework, 'direct'>
-
-const advised = frameworkNames.filter((name): name is Advised => name !== 'direct')
+const advised = frameworkNames.filter((name): name is Exclude<Framework, 'direct'> => name !== 'direct')
 
 const input = parser({ framework: oneOf(...advised), question: string({ min: 1 }) })
-
-/** Thinks a question through in a framework; the signal ends the waiting, and not the thinking. */
-export type Advise = (request: { framework: Advised; question: string }, signal?: AbortSignal) => Promise<string>
 
 /** How long one call waits, by which clock; a call that has no limit waits until the advice is there. */
 type Patience = { clock: Clock; ms: number }

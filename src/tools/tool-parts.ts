@@ -1,11 +1,17 @@
 import type { Clock } from '../base/clock.ts'
+import type { Framework } from '../core/talk/framework.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { ToolCall, ToolOutput } from '../core/work/tool.ts'
-import type { Advise } from './think.ts'
 import type { Fetch } from './web/web-request.ts'
 
 /** A skill; its text is read when it is loaded. */
 export type Skill = { name: string; description: string; body(): string | Promise<string> }
+
+/** Thinks a question through in a framework; the signal ends the waiting, and not the thinking. */
+export type Advise = (
+  request: { framework: Exclude<Framework, 'direct'>; question: string },
+  signal?: AbortSignal,
+) => Promise<string>
 
 /** The parts that the tools of one agent need. A missing optional part leaves out the tool that needs it. */
 export type ToolParts = {

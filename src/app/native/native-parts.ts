@@ -11,11 +11,10 @@ import type { Wall } from '../../safety/wall/wall.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { LanguageServers } from '../../languages/language-servers.ts'
-import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
+import type { Advise, Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { AddedFolders } from '../added-folders.ts'
 import type { ProjectDoc } from '../project.ts'
 import type { LentServer } from '../../core/work/profile.ts'
-import type { AdviceAsk } from '../../mind/think/thinking-parts.ts'
 import type { ContextItem } from '../../agents/native/context-changes.ts'
 import type { ScratchRooms } from './native-scratch.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -77,7 +76,7 @@ export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Ski
  */
 export type TurnAdvice = {
   /** Missing where the server offers other tools than advice. */
-  ask?: AdviceAsk
+  ask?: Advise
   /** The words about the tools that are added to the prompt of a CLI. */
   told?: string
   /** The folder with the files that the CLI, and our program that it starts, must be able to read. */

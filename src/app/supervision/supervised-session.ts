@@ -1,7 +1,6 @@
 import { defined } from '../../base/defined.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Spent } from '../../core/work/budget.ts'
-import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { Worktree } from '../../core/work/worktree.ts'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +29,8 @@ export type SupervisedSessionState = Spent & {
   /** Whether the agent works in the project itself, as the person asked. */
   here?: boolean
   worktree?: Worktree
-  flight?: SupervisedState['flight']
+  /** The prompt that was on its way to the CLI: its mark in the terminal is made of the id `turn`. */
+  flight?: { turn: string; prompt: string; ticket?: string }
   /** The process that supervises it. */
   owner: string
 }

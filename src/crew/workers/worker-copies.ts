@@ -4,7 +4,7 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { CopyChanges, ProjectCopies, ProjectCopy, ProjectTree, Stray } from '../../core/work/project-copy.ts'
 import type { WorkerSlot } from '../slot.ts'
 import type { CheckSeen } from './measured-envelope.ts'
-import type { Envelope } from './worker.ts'
+import type { Envelope, WorkerPlace } from './worker.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { newId } from '../../base/id.ts'
@@ -31,9 +31,6 @@ type WorkerCopyParts = {
   /** Whether nothing that a worker does can reach files beyond its limits. */
   isHeld(slot: WorkerSlot): boolean
 }
-
-/** Where a worker works: `told` is added to its task. */
-export type WorkerPlace = { cwd: string; path: string; told: string }
 
 /** The files that were brought into the project, and those that stay in the copy, with the reason. */
 type Brought = { files: readonly string[]; left: readonly string[]; why?: string; notes: string[] }

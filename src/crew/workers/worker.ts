@@ -12,6 +12,9 @@ export type WorkerSite = 'background' | 'terminal'
 /** A word of a worker to its coordinator while it works. */
 type WorkerNotice = { status: string; summary: string; final_response?: string }
 
+/** Where a worker works: `told` is added to its task. */
+export type WorkerPlace = { cwd: string; path: string; told: string }
+
 /** The facts that make a slot a worker: a coordinator sent it with one task, and it ends with its handoff. */
 export type Worker = {
   name: string
