@@ -10,7 +10,7 @@ import { projectRoot } from '../base/git.ts'
 import { randomName } from '../base/id.ts'
 import { sha256 } from '../base/hash.ts'
 import { foldersDown } from '../base/real-path.ts'
-import { isThere } from '../safety/wall/git-places.ts'
+import { isThere } from '../base/files.ts'
 
 /** A CLI's command line and variables with which it leaves out what the project brings, and a note about that for the person. */
 type GuardedStart = { argv: Argv; vars: Record<string, string>; told: string[] }

@@ -1,9 +1,12 @@
+import type { Stats } from 'node:fs'
 import {
   closeSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -41,6 +44,26 @@ export function makeFolderHere(path: string): void {
 }
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** Looks at a path without following a link; undefined if nothing is there, or nobody may look. */
+export function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+export const isThere = (path: string) => lookAt(path) !== undefined
+
+/** The text of a file; empty if the file is missing or cannot be read. */
+export function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
 
 /** The names in a folder, in no particular order; none where the folder is missing or cannot be read. */
 export function namesIn(folder: string): string[] {

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { isThere, lookAt } from './files.ts'
 import { isWithin } from './real-path.ts'
 
 /** Returns the git root of a folder, or the folder itself, as a real path. Starts no process. */
@@ -60,17 +61,6 @@ export function pointer(text: string): string {
 /** Git takes off the end of the line and nothing else: with a blank behind it, a path names another folder. */
 const withoutEnd = (text: string) => text.replace(/[\r\n]+$/, '')
 
-const isThere = (path: string) => lookAt(path) !== undefined
-
-/** A path where nobody may look is none that git can use. */
-function lookAt(path: string) {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Whether git may know a file of a project, so that a pull can bring or change it. The index is searched for the end of the path
  * without regard to case, and one that does not hold its paths as they are counts as knowing every file. Starts no process.
@@ -112,20 +102,6 @@ export function isBareFolder(folder: string): boolean {
   const isFolder = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.isDirectory() === true
   try {
     return isGitFolder(folder) && (isThere(join(folder, 'commondir')) || (isFolder('objects') && isFolder('refs')))
-  } catch {
-    return false
-  }
-}
-
-/**
- * Whether git surely uses the git folder of a project. It passes over a folder `.git` that is no whole repository, and looks for
- * another one in the folders above.
- */
-export function isWholeRepository({ own, common }: { own: string; common: string }): boolean {
-  try {
-    const head = join(own, 'HEAD')
-    const isHead = lstatSync(head).isFile() && /^(?:ref: refs\/\S+|[0-9a-f]{40})\n?$/.test(readFileSync(head, 'utf8'))
-    return isHead && ['objects', 'refs'].every((name) => statSync(join(common, name)).isDirectory())
   } catch {
     return false
   }

@@ -9,7 +9,7 @@ import type { ToolCall } from '../../src/core/work/tool.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { secretsInMemory } from '../../src/tools/mcp/server-login.ts'
+import { secretsInMemory } from '../tools/mcp/memory-logins.ts'
 import { openServers } from '../../src/tools/mcp/remote-servers.ts'
 import { mcpText } from '../../src/tools/mcp/server-status.ts'
 

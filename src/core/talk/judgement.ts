@@ -17,7 +17,8 @@ export function lastAnswered(entries: readonly Entry[]): AnsweredTurn | undefine
   return undefined
 }
 
-const isAgent = (by: string) => by !== 'termaite' && by !== 'user'
+/** Whether an entry is signed by an agent. */
+export const isAgent = (by: string) => by !== 'termaite' && by !== 'user'
 
 /** The person's judgement of a turn, as the person reads it when it is kept. */
 export function thumbWords(thumb: Pick<Judgement, 'good' | 'why'>, { agent, prompt }: AnsweredTurn): string {

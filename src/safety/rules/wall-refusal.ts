@@ -15,7 +15,7 @@ export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'net
 }
 
 /** What the wall refused a command, in one sentence without its full stop; `hidden`: a path that is there outside and was not shown. */
-export type WallRefusal = { words: string; hidden?: string }
+type WallRefusal = { words: string; hidden?: string }
 
 /** Finds in the output of a failed command what the wall refused it. */
 export function refusalIn(output: string, ran: WalledCommand): WallRefusal | undefined {

@@ -172,7 +172,7 @@ export function matchesOf(value: string, folder: string): string[] | undefined {
 }
 
 /** The kind of thing at a path; links are not followed. */
-export function kindAt(path: string): 'file' | 'folder' | 'link' | 'other' | undefined {
+function kindAt(path: string): 'file' | 'folder' | 'link' | 'other' | undefined {
   try {
     const there = lstatSync(path, { throwIfNoEntry: false })
     if (!there) return undefined

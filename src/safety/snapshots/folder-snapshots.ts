@@ -1,11 +1,11 @@
 import type { Diff, FileStat } from './tree-diff.ts'
 import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
 import type { Snapshots } from '../snapshots.ts'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { defined } from '../../base/defined.ts'
-import { namesIn } from '../../base/files.ts'
+import { namesIn, textIn } from '../../base/files.ts'
 
 /** The snapshots of a folder that was added to the project. */
 type Part = { folder: string; key: string; snapshots: Snapshots }
@@ -183,17 +183,9 @@ function remember(dir: string, folder: string): void {
 function foldersBeside(dir: string): string[] {
   return namesIn(dirname(dir)).flatMap((name) => {
     if (!/^snapshots-[0-9a-z]{11}$/.test(name)) return []
-    const folder = textOf(join(dirname(dir), name, nameFile))
+    const folder = textIn(join(dirname(dir), name, nameFile))
     return shortHash(folder) === name.slice('snapshots-'.length) ? [folder] : []
   })
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 function together(own: Diff, parts: readonly Part[], diffs: readonly Diff[]): Diff {

@@ -1,7 +1,7 @@
 import type { Env, RawPath, Repository } from './snapshot-repository.ts'
-import { readFileSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ensureFile, fileMark, splitPaths } from './snapshot-repository.ts'
+import { textIn } from '../../base/files.ts'
 import { gitFolders } from '../../base/git.ts'
 import { projectGit } from '../../base/project-git.ts'
 import { realIfThere } from '../../base/real-path.ts'
@@ -21,10 +21,10 @@ export function ignoreRules(repository: Repository, home: string): IgnoreRules {
   const index = folders && join(folders.own, 'index')
   return {
     async refresh() {
-      const own = folders ? textOf(join(folders.common, 'info', 'exclude')) : ''
+      const own = folders ? textIn(join(folders.common, 'info', 'exclude')) : ''
       ensureFile(join(repository.dir, 'info', 'exclude'), `${secretFiles}${own}\n${ourselves(repository.root, home)}`)
       // Our git reads the user's global excludes by itself, but not an excludes file that only the project's repository configures.
-      if (!folders || !/excludesfile/i.test(textOf(join(folders.common, 'config')))) return []
+      if (!folders || !/excludesfile/i.test(textIn(join(folders.common, 'config')))) return []
       const asked = ['config', '--type=path', '--get', 'core.excludesFile']
       const { out } = await projectGit(repository.env).ran(repository.root, asked)
       const file = out.toString().trim()
@@ -47,14 +47,6 @@ const secretFiles = '.env\n.env.*\n.envrc\n!.env.example\n!.env.sample\n!.env.te
 function ourselves(root: string, home: string): string {
   if (!isWithin(home, root)) return ''
   return `/${relative(root, home).replaceAll(/[\\*?[\]#! ]/g, '\\$&')}/\n`
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /** termaite's home, found from the store in it: `<home>/projects/<slug>/snapshots`. */

@@ -3,10 +3,11 @@ import type { GitPlace } from './git-places.ts'
 import type { SearchResult } from './project-search.ts'
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { isThere } from '../../base/files.ts'
 import { gitFolders, hasOwnGitFolders } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { gitPrograms } from './git-programs.ts'
-import { isThere, linksIn, modulesIn, planOf, remove, withoutPrograms } from './git-places.ts'
+import { linksIn, modulesIn, planOf, remove, withoutPrograms } from './git-places.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 
 /** A path that is mounted on itself, so that it can be neither moved nor replaced. */

@@ -1,7 +1,8 @@
-import type { Dirent, Stats } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { isThere, lookAt } from '../../base/files.ts'
 import { pointer } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 
@@ -107,17 +108,6 @@ export function withoutPrograms(folder: string, before: ReadonlyMap<string, stri
     writeFileSync(path, left.join('\n'))
     return [`The command left a rebase that would run programs (${path}); its exec lines were removed.`]
   })
-}
-
-export const isThere = (path: string) => lookAt(path) !== undefined
-
-/** Looks at a path without following a link; undefined where nothing is, or where nobody may look. */
-export function lookAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
 }
 
 function textOf(path: string): string {

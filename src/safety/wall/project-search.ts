@@ -2,10 +2,11 @@ import type { Dirent } from 'node:fs'
 import { isUtf8 } from 'node:buffer'
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { lookAt } from '../../base/files.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { isBareFolder, isGitFolder } from '../../base/git.ts'
 import type { Zone } from './settings-names.ts'
-import { lookAt, openedEntries } from './git-places.ts'
+import { openedEntries } from './git-places.ts'
 import { namedKind } from './settings-names.ts'
 
 /** A repository: a folder `.git`, a folder that is one itself (`bare`), a file `.git` or a link of that name. */

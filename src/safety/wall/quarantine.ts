@@ -11,7 +11,7 @@ export type Quarantined = { id: string; root: string; at: number; files: string[
 const recordName = 'record.json'
 
 /** The folder of everything that was taken away, in termaite's home. */
-export const quarantineIn = (own: string) => join(own, 'quarantine')
+const quarantineIn = (own: string) => join(own, 'quarantine')
 
 /**
  * Moves files of a project to the quarantine. Returns what was moved, and the paths that could not be: another command may be

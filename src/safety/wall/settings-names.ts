@@ -132,7 +132,7 @@ const heldSet = new Set(heldNames)
 export type Zone = 'project' | 'built' | 'asked' | 'held'
 
 /** How a name in a zone counts: a setting that is `held`, one that is `asked` about, or neither (`free`); and the zone below it. */
-export type NamedKind = { kind: 'held' | 'asked' | 'free'; below: Zone }
+type NamedKind = { kind: 'held' | 'asked' | 'free'; below: Zone }
 
 export function namedKind(written: string, zone: Zone, isFolder: boolean): NamedKind {
   const name = written.toLowerCase()

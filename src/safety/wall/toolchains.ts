@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { isThere, namesIn } from '../../base/files.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -125,19 +125,9 @@ export function isPlace(path: string, home: string): boolean {
   return real !== undefined && !isWithin(real, home) && !isWithin(real, realIfThere(home) ?? home)
 }
 
-const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
-
 /** The paths below a folder that a pattern names. */
 function matches(folder: string, [first = '', ...rest]: readonly string[]): string[] {
   const names = first === '*' ? namesIn(folder) : [first]
   const paths = names.map((name) => join(folder, name)).filter(isThere)
   return rest.length === 0 ? paths : paths.flatMap((path) => matches(path, rest))
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }

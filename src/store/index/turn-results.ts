@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, EntryOf, FileChange } from '../../core/talk/entry.ts'
 import type { FailureKind } from '../../core/talk/outcome.ts'
+import { isAgent } from '../../core/talk/judgement.ts'
 import { exitOf, isTestRun } from '../../core/work/test-run.ts'
 
 /**
@@ -101,8 +102,6 @@ export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry
     },
   }
 }
-
-const isAgent = (by: string) => by !== 'termaite' && by !== 'user'
 
 function changesFiles(data: unknown): boolean {
   return Array.isArray(data) && data.some((one: Partial<FileChange> | null) => typeof one?.path === 'string')

@@ -15,17 +15,6 @@ export interface LoginStore {
   write(name: string, value: string): Promise<void>
 }
 
-/** Keeps logins until the process ends. */
-export function secretsInMemory(): LoginStore {
-  const kept = new Map<string, string>()
-  return {
-    read: async (name) => kept.get(name),
-    async write(name, value) {
-      kept.set(name, value)
-    },
-  }
-}
-
 /** The stored part of a server's login. */
 type StoredLogin = {
   port?: number

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
+import { secretsInMemory } from './memory-logins.ts'
 import { answering, ready, use } from './rig.ts'
 import { Web } from './web.ts'
 import { goldenOf } from '../../golden.ts'

@@ -12,7 +12,7 @@ import { openServers } from '../../../src/tools/mcp/remote-servers.ts'
 import { realClock } from '../../../src/base/clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { memoryStore } from '../../../src/store/memory-store.ts'
-import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
+import { secretsInMemory } from './memory-logins.ts'
 
 /** A configured server that runs scripted.ts. */
 export function scripted(name: string, script: Script = {}, env: Record<string, string> = {}): ServerConfig {
