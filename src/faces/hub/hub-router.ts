@@ -5,6 +5,7 @@ import type { HubOperation } from '../../hub/hub-roles.ts'
 import type { KeptRequests } from '../../hub/kept-requests.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { diskFullWords, isDiskFull } from '../../base/system-error.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { awaySeconds, LedgerAway } from '../../core/work/ledger-away.ts'
 import { subjectOf } from '../../hub/audit-trail.ts'
@@ -190,6 +191,7 @@ export function faultAnswer(error: unknown): HubAnswer {
   if (error instanceof WrongInput) return refusal(400, error.message)
   if (error instanceof LedgerAway)
     return { ...refusal(503, error.message), headers: { 'retry-after': String(awaySeconds) } }
+  if (isDiskFull(error)) return refusal(507, `The machine of the hub could not do this: ${diskFullWords}.`)
   return refusal(error instanceof StoreError ? 507 : 500, messageOf(error))
 }
 
