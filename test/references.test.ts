@@ -62,13 +62,35 @@ test('the description of the hub’s API holds together', () => {
   const ids = operations.map(({ operationId }) => operationId)
   assert.deepEqual([...new Set(ids)], ids)
   const tags = api.tags.map(({ name }) => name)
-  for (const { path, tags: own, parameters = [], responses } of operations) {
+  const keyed: string[] = []
+  for (const { path, method, tags: own, parameters = [], responses } of operations) {
     const inPath = parameters.filter((each) => each.in === 'path').map(({ name }) => `{${name}}`)
     assert.deepEqual(path.match(/\{\w+\}/g) ?? [], inPath, path)
     assert.equal(new Set(parameters.map(({ name }) => name)).size, parameters.length, path)
     assert.ok(own.every((tag) => tags.includes(tag)))
     assert.ok(responses['200']?.description, path)
+    const takesKey = parameters.some((each) => each.in === 'header' && each.name === 'Idempotency-Key')
+    if (takesKey) keyed.push(`${method} ${path}`)
   }
+  // Every other POST leads to the same state again, or needs no key of the hub.
+  const changes = operations.filter(({ method }) => method === 'post').map(({ path }) => `post ${path}`)
+  assert.deepEqual(
+    changes.filter((change) => !keyed.includes(change)),
+    [
+      'post /api/agents',
+      'post /api/agents/{id}/wait',
+      'post /api/agents/{id}/status',
+      'post /api/agents/{id}/spent',
+      'post /api/agents/{id}/ask',
+      'post /api/agents/{id}/withdraw',
+      'post /api/tasks/{id}/ack',
+      'post /api/tasks/{id}/texts',
+      'post /api/attachments',
+      'post /api/sign-in',
+      'post /api/join',
+      'post /mcp',
+    ],
+  )
   for (const [, pointer = ''] of JSON.stringify(api).matchAll(/"\$ref":"#\/([^"]+)"/g))
     assert.ok(
       pointer.split('/').reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], api),

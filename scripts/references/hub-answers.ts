@@ -1,3 +1,10 @@
+import type {
+  AwayAgent,
+  FoundWords,
+  KeptConversation,
+  KeptProject,
+  UsedAmounts,
+} from '../../src/core/talk/conversations.ts'
 import type { KeptAct } from '../../src/core/work/hub-audit.ts'
 import type { ListedInvite } from '../../src/hub/invites.ts'
 import type { ListedLink, ListedSignIn } from '../../src/hub/sign-ins.ts'
@@ -11,6 +18,7 @@ import {
   either,
   integer,
   list,
+  number,
   object,
   oneOf,
   optional,
@@ -72,10 +80,64 @@ const act = described<KeptAct>()(
     status: integer(100),
   }),
 )
+const session = described<KeptConversation>()(
+  'Session',
+  object({
+    id: text,
+    project: about('The folder, if it is known.', text),
+    title: about('The name of the session, or its first prompt.', text),
+    started: time,
+    last: about('When it was last used.', time),
+    turns: integer(0),
+  }),
+)
+const project = described<KeptProject>()(
+  'Project',
+  object({
+    id: text,
+    project: about('The folder, if it is known.', text),
+    agents: list(text),
+    bytes: about('The size of its log.', integer(0)),
+    last: about('When it was last used.', time),
+    words: optional(object({ by: text, text })),
+  }),
+)
+const found = described<FoundWords>()(
+  'Found',
+  object({ session: text, entry: text, title: text, by: text, at: time, snippet: text }),
+)
+const entryPage = object({
+  title: text,
+  project: text,
+  entries: list(
+    object({
+      at: about('The position in the log, for `before` and `after`.', integer(0)),
+      entry: about('One kept fact of the conversation; its fields depend on its `type`.', anything()),
+    }),
+  ),
+  older: about('Whether entries come before the page.', boolean()),
+  newer: about('Whether entries come after the page.', boolean()),
+})
+const used = described<UsedAmounts>()(
+  'Used',
+  object({
+    key: about('The agent, the day or the project.', text),
+    input: integer(0),
+    output: integer(0),
+    cost: optional(about('In US dollars, as far as prices are known.', number(0))),
+    turns: about('Turns that were answered.', integer(0)),
+    failures: about('Attempts of agents that failed.', integer(0)),
+    parkedMs: about('How long agents were out of quota.', integer(0)),
+  }),
+)
+const away = described<AwayAgent>()(
+  'Away',
+  object({ agent: text, as: oneOf('parked', 'busy', 'cooling down'), until: time, why: maybe }),
+)
 const nothing = object({})
 /** A text or bytes, and not JSON. */
 export const plainText: Shape<unknown> = { ...string(), wants: 'plain text' }
-/** Answers for the dashboard of the same version: they change with it. */
+/** Answers in the form in which the dashboard of the same version holds its state: they change with it, and programs use /api/state. */
 export const ofDashboard: Shape<unknown> = { ...anything(), wants: 'anything that the dashboard needs' }
 
 const inboxRow = object({ id: text, kind: text, at: time, read: boolean(), needsMe: boolean() }, 'ignored')
@@ -188,14 +250,14 @@ export const routeAnswers: Record<string, Shape<unknown>> = {
   'GET /api/page': ofDashboard,
   'GET /api/page/tasks': ofDashboard,
   'GET /api/page/tasks/:id': ofDashboard,
-  'POST /api/turns/:id/answer': ofDashboard,
-  'POST /api/turns/:id/steer': ofDashboard,
-  'POST /api/turns/:id/cancel': ofDashboard,
-  'GET /api/sessions': ofDashboard,
-  'GET /api/sessions/:id/entries': ofDashboard,
-  'GET /api/projects': ofDashboard,
-  'GET /api/prompts': ofDashboard,
-  'POST /api/prompts': ofDashboard,
-  'GET /api/search': ofDashboard,
-  'GET /api/usage': ofDashboard,
+  'POST /api/turns/:id/answer': nothing,
+  'POST /api/turns/:id/steer': nothing,
+  'POST /api/turns/:id/cancel': nothing,
+  'GET /api/sessions': list(session),
+  'GET /api/sessions/:id/entries': entryPage,
+  'GET /api/projects': list(project),
+  'GET /api/prompts': object({ allowed: boolean(), agents: list(text) }),
+  'POST /api/prompts': object({ session: text }),
+  'GET /api/search': list(found),
+  'GET /api/usage': object({ rows: list(used), away: list(away) }),
 }

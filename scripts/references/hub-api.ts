@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { hubProtocol } from '../../src/core/work/hub-protocol.ts'
+import { takesKey } from '../../src/faces/hub/hub-router.ts'
 import { hubRoutes } from '../../src/faces/hub/hub-routes.ts'
 import { serverPaths } from '../../src/faces/hub/server-paths.ts'
 import { operations } from '../../src/hub/hub-roles.ts'
@@ -33,7 +34,7 @@ export function openApi(): string {
       version: String(hubProtocol),
       summary: 'Agents register and take tasks; people add, answer and review them.',
       description:
-        'Every request needs a key as a bearer token, made by `termaite hub keys add`, or the cookie of a browser that is signed in. The role of the key decides what it may do: `x-roles` of each operation. A refused request is answered with `{"error": "…"}`. A change with the header `Idempotency-Key` is done once, however often it is sent; hub-api.md says which ones take it.',
+        'Every request needs a key as a bearer token, made by `termaite hub keys add`, or the cookie of a browser that is signed in. The role of the key decides what it may do: `x-roles` of each operation. A refused request is answered with `{"error": "…"}`. A change with the header `Idempotency-Key` is made once, however often it is sent: every one takes it as a parameter, but for those of agents that lead to the same state again anyway.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: 'http://localhost:3456', description: 'A hub on this machine' }],
@@ -87,7 +88,7 @@ function routeOperation(route: HubRoute): object {
     summary: about,
     tags: [tagOf(path)],
     'x-roles': operations[operation].roles,
-    ...parametersIn(path, query),
+    ...parametersIn(path, query, takesKey(route)),
     ...(takesPieces
       ? { requestBody: { required: true, content: { 'application/octet-stream': {} } } }
       : body
@@ -144,7 +145,15 @@ function bodyOf(schema: JsonSchema): object {
   return { required: isNeeded, content: { 'application/json': { schema } } }
 }
 
-function parametersIn(path: string, query: Readonly<Record<string, string>>): object {
+/** The header by which a request is known when it is sent again. */
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'A random name of your own for this request: sent again with it, the request changes nothing further.',
+  schema: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[!-~]+$' },
+}
+
+function parametersIn(path: string, query: Readonly<Record<string, string>>, isChange = false): object {
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -157,7 +166,7 @@ function parametersIn(path: string, query: Readonly<Record<string, string>>): ob
     description,
     schema: { type: 'string' },
   }))
-  const parameters = [...named, ...asked]
+  const parameters = [...named, ...asked, ...(isChange ? [idempotencyKey] : [])]
   return parameters.length === 0 ? {} : { parameters }
 }
 
@@ -181,7 +190,8 @@ export function apiReference(): string {
     '`hub-openapi.json` in this folder describes it as OpenAPI 3.1. A request needs a key: `authorization: Bearer <key>`, made by `termaite hub keys add <name> --role <role>`. A list that is longer than one answer names the next page in the header `x-next`.',
     '```sh\ncurl -H "authorization: Bearer $TERMAITE_HUB_KEY" http://localhost:3456/api/tasks?state=IN_REVIEW\n```',
     '## Sending a request again',
-    'A client whose answer was lost sends its request again. With the header `Idempotency-Key: <a name of your own for this request>` it is done once, whatever has happened since: adding a task, commenting, redirecting, cancelling, retrying, answering and rejecting, progress, questions and giving back, messages and broadcasts. (Over MCP the tools `assign_task`, `add_review_comment`, `answer_task` and `broadcast_system_prompt` take it as `requestId`.) A task remembers its newest 50 such requests. An added task or pipeline is also known by its own `id`. Registering, waiting (with `asked`), acknowledging, responding, late work, uploads, marks, pausing and resuming need no key: they lead to the same state again. Two kinds of requests are not repeated blindly: an approval, which is refused with 409 and the state of the task, and the making of a key, an invitation or a link, whose secret is in the first answer alone.',
+    'A client whose answer was lost sends its request again. With the header `Idempotency-Key: <a random name of your own for this request>` every change (`POST`) is made once, at whichever hub of the ledger the request arrives, and the same request is answered as the first time. The hub remembers it for a day; an answer is sealed with the credentials that it was asked for with, so that the secret of a new key comes back too. The same key with another body is refused with 400. A request that was refused changed nothing, and is tried again under its key.',
+    'The words of agents (`wait`, `ack`, `progress`, `respond` and the others under the operations of agents), uploads, and a task or pipeline with an `id` of your own need no key: sent again, they lead to the same state. A task remembers its newest 50 requests in the transaction that changes it, and so does an agent its messages: sent again after a hub was killed, they are answered with the task as it is then. When a hub is killed in the middle of another change, the same request is answered with 409 and the time at which it began, because nobody knows whether the change was made: look, and use a new key if it was not. A request that ends the key that it came with is answered with 401 the second time. (Over MCP the tools `assign_task`, `add_review_comment`, `answer_task` and `broadcast_system_prompt` take the key as `requestId`.)',
     '## An agent of your own',
     'An agent registers, waits, acknowledges the task that it gets, and responds. These two fields keep a late or repeated request from doing harm:',
     '- `ticket`: `POST /api/agents/:id/wait` answers with the task and a `ticket`, which names this one time that the task was given out. Send it in the place of `:id` to `ack`, `progress`, `block`, `release` and `respond`. When an agent was silent for too long, or asks for work again without an answer, its task is given out again with another ticket, and every word with the old one is refused with 409. The plain id of a task is accepted there only as long as the task was given out once: after a restart under the same name it could not tell the late answer of the first run from the real one.\n- `asked`: `{"run": "…", "number": 1}` in the body of `wait`. `run` is a text that is new for each process, and `number` grows with each request for work. A request that its agent has given up, and that a proxy delivers after a newer one, is then known by its lower number: it gets nothing, and takes no task away. A wait that is sent again because its answer was lost gets a higher number, and the task that was in the lost answer comes back with a new ticket.',
@@ -231,7 +241,8 @@ function fieldWords(body: JsonSchema | undefined): string {
 /** An answer in the table of routes. */
 function answerWords(answer: Shape<unknown>): string {
   if (answer === plainText) return 'plain text'
-  if (answer === ofDashboard) return 'for the dashboard'
+  if (answer === ofDashboard)
+    return 'no stable form: what the dashboard of the same version holds; programs use `/api/state` and `/api/tasks`'
   return typeWords(answer.json('brief'))
 }
 

@@ -55,6 +55,32 @@ export const homeTable: readonly HomeRow[] = [
     what: 'the keys to hubs that this machine has joined as an agent machine, and the program that runs its agents',
     format: folder,
   },
+  {
+    path: 'hub.db.<time>.replaced',
+    name: /^hub\.db\.[\dTZ-]+\.replaced(-wal|-shm|-journal)?$/,
+    what: 'the tasks of the hub as they were before `termaite hub restore`; delete them when you no longer need them',
+    format: sqlite,
+  },
+  {
+    path: 'hub.db.<time>.replaced-texts/',
+    name: /^hub\.db\.[\dTZ-]+\.replaced-texts$/,
+    what: 'the long texts of those tasks',
+    format: folder,
+  },
+  {
+    path: 'hub.db-restored-<name>',
+    name: /^hub\.db-restored-[0-9a-z]+(-wal|-shm|-journal)?$/,
+    what: 'left by a `termaite hub restore` that was cut off; delete it',
+    format: sqlite,
+    made: true,
+  },
+  {
+    path: 'hub.db-restored-<name>-texts/',
+    name: /^hub\.db-restored-[0-9a-z]+-texts$/,
+    what: 'left by a `termaite hub restore` that was cut off; delete it',
+    format: folder,
+    made: true,
+  },
   { path: 'hub.db', name: /^hub\.db(-[\w-]+)?$/, what: 'the agents and tasks of the hub', format: sqlite },
   {
     path: 'hub.db-texts/',

@@ -22,6 +22,7 @@ import { OperatorOrders } from './operator-orders.ts'
 import { renewedPlace } from './pipeline-rules.ts'
 import { Pipelines } from './pipelines.ts'
 import { Retention } from './retention.ts'
+import { KeptRequests } from './kept-requests.ts'
 import { requestName } from './repeated-request.ts'
 import { Rounds, taskWish } from './rounds.ts'
 import { roundRules } from './settling.ts'
@@ -80,6 +81,8 @@ export class Hub extends HubLooks {
   readonly people: SsoPeople
   readonly pipelines: Pipelines
   readonly questions: OpenQuestions
+  /** The requests that clients may send again. */
+  readonly requests: KeptRequests
   readonly retention: Retention
   readonly reviews: TaskReviews
   /** Long texts of tasks, such as diffs. */
@@ -146,6 +149,7 @@ export class Hub extends HubLooks {
     this.operators = new OperatorOrders({ rounds, ledger })
     this.reports = new AgentReports({ rounds, limits })
     this.people = new SsoPeople({ rounds, ledger, clock })
+    this.requests = new KeptRequests({ book: ledger.requests, clock })
     this.questions = new OpenQuestions({ rounds, limits })
     this.work = new TaskWork({ rounds, ledger, texts })
     this.reviews = new TaskReviews(defined({ rounds, ledger, texts, limits, merger, hub: id }))

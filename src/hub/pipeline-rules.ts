@@ -22,10 +22,17 @@ type NewRun = {
   note?: string | undefined
 }
 
-/** Makes a pipeline and its tasks. The ids of the tasks follow from the id of the pipeline, and sort in the order of the plan. */
+/** The ids of the tasks of a run, by their names in the plan. They follow from the id of the pipeline, and sort in the order of the plan. */
+const taskIdsOf = ({ tasks }: Plan, id: string) =>
+  new Map(tasks.map(({ name }, index) => [name, `${id}${String(index + 1).padStart(3, '0')}`]))
+
+/** The ids of the tasks of a run, which are known before its round has begun. */
+export const runTasks = (plan: Plan, id: string): string[] => [...taskIdsOf(plan, id).values()]
+
+/** Makes a pipeline and its tasks. */
 export function newRun(plan: Plan, { id, by, now, digest, taskCap, schedule, note }: NewRun) {
   if (!/^[\w-]{8,60}$/.test(id)) throw new HubError('wrong', 'A pipeline id has 8 to 60 letters, digits, "_" and "-".')
-  const ids = new Map(plan.tasks.map(({ name }, index) => [name, `${id}${String(index + 1).padStart(3, '0')}`]))
+  const ids = taskIdsOf(plan, id)
   const taskOf = (name: string) => ({ id: ids.get(name)!, name })
   const end = momentOf(plan.deadline, now)
   const tasks = plan.tasks.map((planned): QueuedTask => {

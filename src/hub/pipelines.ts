@@ -23,7 +23,7 @@ import {
 import { problemLines } from '../core/work/plan-problems.ts'
 import { readPlan } from '../core/work/plan-reader.ts'
 import { dueRun, resumedSchedule } from '../core/work/schedule.ts'
-import { filledTask, newRun, renewedPlace, retriedTask } from './pipeline-rules.ts'
+import { filledTask, newRun, renewedPlace, retriedTask, runTasks } from './pipeline-rules.ts'
 import { cancelled, queuedAgain } from './task-moves.ts'
 import { HubError, isFinished, isHeld } from './task-rules.ts'
 
@@ -111,11 +111,11 @@ export class Pipelines {
     const cron = plan.schedule && (await this.#loadCron())
     const run = { id, by, digest }
     return this.#parts.rounds.wish({
-      reads: (rows) => ({
+      reads: () => ({
         pipelines: [id],
         schedules: [id],
         everySchedule: plan.schedule !== undefined,
-        tasks: plan.schedule ? [] : this.#newRun(plan, run, rows).tasks.map((task) => task.id),
+        tasks: plan.schedule ? [] : runTasks(plan, id),
       }),
       decide: (rows) => {
         const known = () => knownPlan(id, digest, rows.knownPipeline(id), rows.knownSchedule(id))
@@ -251,8 +251,7 @@ export class Pipelines {
       const { by, digest, plan, overlap, last } = schedule
       // The same time gives the same id, so that no time is ever run twice.
       const run = { id: `${id.slice(0, 40)}-${next.at.toString(36)}`, by, digest, schedule: id, note: next.note }
-      const tasks = this.#newRun(plan, run, rows).tasks.map((task) => task.id)
-      await rows.read({ pipelines: [run.id, ...(last ? [last.pipeline] : [])], tasks })
+      await rows.read({ pipelines: [run.id, ...(last ? [last.pipeline] : [])], tasks: runTasks(plan, run.id) })
       const before = last && rows.knownPipeline(last.pipeline)
       if (overlap === 'skip' && before && !isPipelineOver(rows.tasks.of(before))) {
         rows.keepSchedule({ ...next.schedule, skipped: schedule.skipped + 1 })

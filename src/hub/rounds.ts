@@ -186,8 +186,8 @@ export class Rounds {
 }
 
 /**
- * Changes one task by a rule; the answer is the task as it is then. A ticket is refused where the task was given to another agent
- * meanwhile. A request with a name that the task remembers changes nothing.
+ * Changes one task by a rule; the answer is the task as it is then. A ticket is refused where the task was given out again
+ * since. A request with a name that the task remembers changes nothing.
  */
 export function taskWish(
   ticket: string,

@@ -51,7 +51,7 @@ export class TaskReviews {
   }
 
   /** Approves the newest try of a task in review; a client that worked on the task cannot approve it. */
-  async approve(ticket: string, by: string, approval: Approval): Promise<Task> {
+  async approve(ticket: string, by: string, approval: Approval, key?: string): Promise<Task> {
     const { merge = false, merged } = approval
     if (merge) {
       const known = await this.#task(ticket)
@@ -59,13 +59,14 @@ export class TaskReviews {
       if (isMergedTry(known, approval.try)) return known
       return this.#merge(approvable(known, by, approval), by, approval)
     }
-    return this.#wish(ticket, (rows, known) => {
+    const rule = (rows: RoundRows, known: Task) => {
       if (merged && isMergedTry(known, approval.try)) return
       const task = approvable(known, by, approval)
       const at = rows.now
       if (task.state === 'IN_REVIEW') rows.tasks.replace(approved(task, defined({ at, by, merged })))
       else if (merged) rows.tasks.replace(mergedLater(task, { at, by, merged }))
-    })
+    }
+    return this.#wish(ticket, rule, requestName(by, 'approve', key))
   }
 
   /** Sends a task in review back to the agent that did it, with what is wrong and every open comment at a line. */

@@ -168,13 +168,14 @@ export function taskIdOf(ticket: string): string {
   return ticket.split('.', 1)[0]!
 }
 
-/** Refuses the ticket of an agent that had the task before another agent got it. */
+/** Refuses the ticket of an earlier time that the task was given out: to another agent, or to an earlier run of the same one. */
 export function checkTicket(ticket: string, task: Task): void {
   const [, number] = ticket.split('.')
   if (number === undefined || Number(number) === timesOffered(task)) return
+  const to = task.agent === undefined ? '' : `, to ${task.agent}`
   throw new HubError(
     'conflict',
-    `Task ${task.id} was given to another agent meanwhile. Ask for the next task with wait_for_prompt.`,
+    `The ticket ${ticket} is no longer valid: the task was given out again since${to}. Ask for the next task with wait_for_prompt.`,
   )
 }
 

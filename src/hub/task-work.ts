@@ -6,7 +6,7 @@ import type { Rounds } from './rounds.ts'
 import type { SentCheck, SentDiff, TaskTexts } from './task-texts.ts'
 import { defined } from '../base/defined.ts'
 import { taskAt } from './hub-looks.ts'
-import { requestName } from './repeated-request.ts'
+import { isRepeated, requestName } from './repeated-request.ts'
 import { taskWish } from './rounds.ts'
 import { takeBack } from './settling.ts'
 import {
@@ -77,27 +77,29 @@ export class TaskWork {
   }
 
   /** Ends a try with the agent's answer. Long texts are stored first, and the task is looked at again then. */
-  async respond(ticket: string, agentId: string, response: Response): Promise<Task> {
+  async respond(ticket: string, agentId: string, response: Response, key?: string): Promise<Task> {
     const { status, message, artifacts, diff, evidence = [], place = {} } = response
-    if (status === 'BLOCKED') return this.block(ticket, agentId, message, message)
+    if (status === 'BLOCKED') return this.block(ticket, agentId, message, message, key)
     const result = defined({ message, artifacts })
     // A response that is sent again because our answer got lost.
-    const isRepeated = ({ agent, state, result: known }: Task) =>
+    const isAnswered = ({ agent, state, result: known }: Task) =>
       agent === agentId && state === status && isSame(known, result)
+    const request = requestName(agentId, 'respond', key)
     const hasTexts = diff !== undefined || evidence.length > 0
     if (hasTexts) {
       const before = await this.#task(ticket)
-      if (!isRepeated(before) && !isPausedAt(before, agentId)) heldTask(before, agentId)
+      if (isRepeated(before, request)) return before
+      if (!isAnswered(before) && !isPausedAt(before, agentId)) heldTask(before, agentId)
     }
     const texts = hasTexts ? await this.#kept(diff, evidence) : {}
     const rule = (rows: RoundRows, known: Task) => {
       checkFence(ticket, known)
-      if (isRepeated(known)) return
+      if (isAnswered(known)) return
       const task = isPausedAt(known, agentId) ? unpaused(known) : working(rows, known, agentId)
       const work = { ...defined(place), ...texts, result }
       rows.tasks.replace(responded(task, status, work, rows.note(task.agent, 'response', message)))
     }
-    return this.#parts.rounds.wish(taskWish(ticket, rule, { more: () => ({ agents: [agentId] }) }))
+    return this.#parts.rounds.wish(taskWish(ticket, rule, { more: () => ({ agents: [agentId] }), request }))
   }
 
   /** Keeps the work of an agent that has lost the task meanwhile, as its try. The task goes on as it is. */
@@ -117,19 +119,22 @@ export class TaskWork {
   }
 
   /** Keeps the checks that termaite ran on the work of a task, before its agent answers or a person has reviewed it. */
-  async checked(ticket: string, sent: readonly SentCheck[]): Promise<Task> {
+  async checked(ticket: string, sent: readonly SentCheck[], key?: string): Promise<Task> {
     const open = (task: Task) => {
       if (isHeld(task) || task.state === 'IN_REVIEW') return task
       throw new HubError('conflict', `Task ${task.id} is ${task.state}: its checks come too late, or before its work.`)
     }
-    open(await this.#task(ticket))
+    const request = requestName('termaite', 'checks', key)
+    const before = await this.#task(ticket)
+    if (isRepeated(before, request)) return before
+    open(before)
     const checks = await Promise.all(sent.map((check) => this.#parts.texts.check(check, 'termaite')))
     const rule = (rows: RoundRows, known: Task) => {
       const task = open(known)
       rows.tasks.replace(withChecks(isHeld(task) ? working(rows, task, task.agent) : task, checks))
     }
     const more = (rows: RoundRows) => ({ agents: [rows.tasks.ifRead(taskIdOf(ticket))?.agent ?? []].flat() })
-    return this.#parts.rounds.wish(taskWish(ticket, rule, { more }))
+    return this.#parts.rounds.wish(taskWish(ticket, rule, { more, request }))
   }
 
   /** Changes a task by a word of the agent that works on it. */

@@ -210,4 +210,32 @@ export function accessContract(name: string, { make, again }: LedgerMaker, skip:
       await ledger.close()
     },
   )
+
+  test(
+    `${name}: a request is begun once, keeps its answer, and is forgotten when it failed or is old`,
+    { skip },
+    async () => {
+      const first = await make()
+      const begun = (of: string, run: string, at = 10) => ({ name: of, run, body: `body of ${run}`, at })
+      assert.deepEqual(await first.requests.begin(begun('a', 'one'), 0), begun('a', 'one'))
+      const ledger = await again(first)
+      const { requests } = ledger
+      assert.deepEqual(await requests.begin(begun('a', 'two'), 0), begun('a', 'one'))
+      await requests.answer('a', 'sealed')
+      // A run that lost the race cannot make the ledger forget the answer of the other.
+      await requests.forget('a', 'one')
+      assert.deepEqual(await requests.begin(begun('a', 'three'), 0), { ...begun('a', 'one'), answer: 'sealed' })
+      await requests.begin(begun('b', 'one'), 0)
+      await requests.forget('b', 'two')
+      assert.deepEqual(await requests.begin(begun('b', 'three'), 0), begun('b', 'one'))
+      await requests.forget('b', 'one')
+      assert.deepEqual(await requests.begin(begun('b', 'four', 20), 0), begun('b', 'four', 20))
+      // When many come at once, one begins.
+      const all = await Promise.all(['1', '2', '3', '4'].map((run) => requests.begin(begun('c', run, 20), 0)))
+      assert.equal(new Set(all.map(({ run }) => run)).size, 1)
+      assert.deepEqual(await requests.begin(begun('a', 'late', 30), 15), begun('a', 'late', 30))
+      assert.deepEqual((await requests.begin(begun('b', 'late', 30), 15)).run, 'four')
+      await ledger.close()
+    },
+  )
 }

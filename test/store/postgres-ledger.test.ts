@@ -159,7 +159,7 @@ test('agents of the first schema keep their machines when the rules of machines 
   await put(first, { agents, tasks })
   await first.close()
   await server.sql(
-    `DROP TABLE termaite.machine_rules, termaite.removed_tasks, termaite.invites; DROP INDEX termaite.tasks_ended, termaite.tasks_needing;
+    `DROP TABLE termaite.machine_rules, termaite.removed_tasks, termaite.invites, termaite.requests; DROP INDEX termaite.tasks_ended, termaite.tasks_needing;
      ALTER TABLE termaite.agents DROP COLUMN machine, DROP COLUMN paused; UPDATE termaite.ledger SET version = 1`,
     address.database,
   )

@@ -3,6 +3,7 @@ import type { Blobs } from '../talk/store.ts'
 import type { AuditBounds, HubAuditBook } from './hub-audit.ts'
 import type { HubBook } from './hub-book.ts'
 import type { HubInviteBook } from './hub-invite.ts'
+import type { HubRequestBook } from './hub-request.ts'
 import type { HubKeyBook } from './hub-key.ts'
 import type { InboxMark } from './inbox.ts'
 import type { MachineRules } from './machine-rules.ts'
@@ -243,6 +244,8 @@ export interface HubLedger {
   readonly keys: HubKeyBook
   readonly invites: HubInviteBook
   readonly signIns: SignInBook
+  /** The requests that clients may send again. */
+  readonly requests: HubRequestBook
   /** Long texts of tasks, such as diffs. */
   readonly blobs: Blobs
   /** The clock of the ledger: all hubs that share it have the same time of day. */

@@ -4,13 +4,16 @@
  */
 export class LedgerAway extends Error {
   override name = 'LedgerAway'
+  /** Whether the change may have been made all the same: its commit was sent and not answered. */
+  readonly isUnsure: boolean
 
   /** `why` ends a sentence after a colon; it holds no password and no address of the database. */
-  constructor(why: string, options?: ErrorOptions) {
+  constructor(why: string, { isUnsure = false, ...options }: ErrorOptions & { isUnsure?: boolean } = {}) {
     super(
       `The hub cannot reach its database at the moment: ${why}. Try again in a few seconds; the hub goes on by itself.`,
       options,
     )
+    this.isUnsure = isUnsure
   }
 }
 

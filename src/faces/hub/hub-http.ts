@@ -287,7 +287,15 @@ async function answerApi(
   const signal = hangUpSignal(request, response)
   const method = request.method ?? 'GET'
   const key = request.headers['idempotency-key']?.toString()
-  const asked = { method, path: url.pathname, query: url.searchParams, caller, signal, ...defined({ trail, key }) }
+  const secret = bearerIn(request) ?? request.headers.cookie
+  const asked = {
+    method,
+    path: url.pathname,
+    query: url.searchParams,
+    caller,
+    signal,
+    ...defined({ trail, key, secret }),
+  }
   if (takesPieces(routes, method, url.pathname)) {
     // An upload that is refused in its middle is answered all the same, and its connection is closed then.
     const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>

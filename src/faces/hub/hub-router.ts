@@ -2,8 +2,10 @@ import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { JsonSchema, Parser } from '../../core/work/shape.ts'
 import type { AuditTrail } from '../../hub/audit-trail.ts'
 import type { HubOperation } from '../../hub/hub-roles.ts'
+import type { KeptRequests } from '../../hub/kept-requests.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { diskFullWords, isDiskFull } from '../../base/system-error.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { awaySeconds, LedgerAway } from '../../core/work/ledger-away.ts'
 import { subjectOf } from '../../hub/audit-trail.ts'
@@ -19,6 +21,8 @@ type HubRequest = {
   pieces?: AsyncIterable<Uint8Array>
   /** The client's own name for the request (`Idempotency-Key`), by which it is known when it is sent again. */
   key?: string
+  /** What the client shows to be let in: its key or its cookies. */
+  secret?: string
   /** The client whose key the request carries. */
   caller: HubCaller
   /** Aborted when the caller has hung up. */
@@ -69,8 +73,17 @@ export class PagedList {
   }
 }
 
+/** The answer that a request had when it was sent the first time: nothing was done now. */
+class RepeatedAnswer {
+  readonly body: unknown
+
+  constructor(body: unknown) {
+    this.body = body
+  }
+}
+
 /** An answer whose body is sent as JSON, unless it is a StreamedText. */
-export type HubAnswer = { status: number; body: unknown; headers?: Record<string, string> }
+export type HubAnswer = { status: number; body: unknown; headers?: Record<string, string>; isRepeated?: true }
 
 const statuses: Record<HubError['kind'], number> = {
   missing: 404,
@@ -100,11 +113,41 @@ async function answerRoute({ route, params }: Found, request: HubRequest): Promi
   try {
     checkRole(request.caller, route.operation)
     const body = await route.answer({ ...request, id: params.id ?? '', params })
+    if (body instanceof RepeatedAnswer) return { status: 200, body: body.body, isRepeated: true }
     if (!(body instanceof PagedList)) return { status: 200, body }
     const { rows, next } = body
     return { status: 200, body: rows, headers: next === undefined ? {} : { 'x-next': encodeURIComponent(next) } }
   } catch (error) {
     return faultAnswer(error)
+  }
+}
+
+/** The words of agents: they lead to the same state again, or their task remembers the request. */
+const wordsOfAgents: readonly HubOperation[] = ['register', 'take', 'report', 'ask']
+
+/** Whether a client that names its request with a key may send it again, and it is done once and answered the same. */
+export const isKeptOnce = ({ method, operation, takesPieces = false }: HubRoute) =>
+  method === 'POST' && !takesPieces && !wordsOfAgents.includes(operation)
+
+/** Whether a route heeds the key of a request. Words of agents on a task are remembered with the task. */
+export const takesKey = (route: HubRoute) =>
+  isKeptOnce(route) ||
+  (route.path.startsWith('/api/tasks/:id/') && ['report', 'ask'].includes(route.operation) && !route.takesPieces)
+
+/** The route, which does a request with a key once; the answer to it is kept. */
+export function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>): HubRoute {
+  if (!isKeptOnce(route)) return route
+  // Tasks and messages remember requests in the transaction that changes them, so that a request whose hub was killed is sent again.
+  const remembers = route.path.startsWith('/api/tasks') || route.operation === 'broadcast'
+  return {
+    ...route,
+    answer: async (request) => {
+      const { caller, key, method, path, body, signal, secret = '' } = request
+      if (key === undefined) return route.answer(request)
+      const asked = { by: caller.name, act: `${method} ${path}`, key, body, secret, remembers, signal }
+      const { answer, isRepeated } = await requests.once(asked, () => route.answer(request))
+      return isRepeated ? new RepeatedAnswer(answer) : answer
+    },
   }
 }
 
@@ -117,13 +160,13 @@ const repeated: readonly string[] = [
   '/api/inbox/mark',
 ]
 
-/** Keeps the act that a request was. Reading is none, unless it was refused. */
+/** Keeps the act that a request was. Reading is none, unless it was refused, and a repeated request is none. */
 async function noteAct(
   { route, params }: Found,
   { caller, trail }: HubRequest,
-  { status, body }: HubAnswer,
+  { status, body, isRepeated }: HubAnswer,
 ): Promise<void> {
-  if (!trail) return
+  if (!trail || isRepeated) return
   const isRefused = status === 403
   if (!isRefused && (route.method === 'GET' || repeated.includes(route.path))) return
   const isWait = route.path === '/api/agents/:id/wait'
@@ -148,6 +191,7 @@ export function faultAnswer(error: unknown): HubAnswer {
   if (error instanceof WrongInput) return refusal(400, error.message)
   if (error instanceof LedgerAway)
     return { ...refusal(503, error.message), headers: { 'retry-after': String(awaySeconds) } }
+  if (isDiskFull(error)) return refusal(507, `The machine of the hub could not do this: ${diskFullWords}.`)
   return refusal(error instanceof StoreError ? 507 : 500, messageOf(error))
 }
 

@@ -4,6 +4,7 @@ import type { HubRoute } from './hub-router.ts'
 import type { MachineParts } from './routes/machine-routes.ts'
 import type { HubDoors } from './routes/people-routes.ts'
 import type { Patience } from './routes/route-forms.ts'
+import { doneOnce } from './hub-router.ts'
 import { attachmentRoutes } from './routes/attachment-routes.ts'
 import { agentRoutes } from './routes/agent-routes.ts'
 import { bundleRoutes } from './routes/bundle-routes.ts'
@@ -31,7 +32,7 @@ export function hubRoutes(hub: Hub, doors: HubDoors, clock: Clock, machine: Mach
     }),
     until: (seconds = longestSeconds) => clock.elapsed() + Math.min(seconds, longestSeconds) * 1000,
   }
-  return [
+  const routes = [
     ...agentRoutes(hub, doors.keys, patience),
     ...taskRoutes(hub, patience),
     ...bundleRoutes(hub, patience),
@@ -43,4 +44,5 @@ export function hubRoutes(hub: Hub, doors: HubDoors, clock: Clock, machine: Mach
     ...attachmentRoutes(hub, patience),
     ...retentionRoutes(hub.retention, clock, patience),
   ]
+  return routes.map((route) => doneOnce(route, hub.requests))
 }

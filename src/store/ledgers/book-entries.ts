@@ -1,5 +1,6 @@
 import type { HubInvite } from '../../core/work/hub-invite.ts'
 import type { HubKey } from '../../core/work/hub-key.ts'
+import type { KeptRequest } from '../../core/work/hub-request.ts'
 import type { SignIn } from '../../core/work/sign-in.ts'
 import { defined } from '../../base/defined.ts'
 
@@ -7,6 +8,12 @@ import { defined } from '../../base/defined.ts'
 export type InviteRow = { invite: string }
 
 export const inviteOf = ({ invite }: InviteRow) => JSON.parse(invite) as HubInvite
+
+/** A request as SQLite and PostgreSQL both keep it. */
+export type RequestRow = Omit<KeptRequest, 'answer'> & { answer: string | null }
+
+export const requestOf = ({ name, run, body, at, answer }: RequestRow): KeptRequest =>
+  defined({ name, run, body, at, answer: answer ?? undefined })
 
 /** A key as SQLite and PostgreSQL both keep it. `used` has a column of its own, so that a use does not write the whole key. */
 export type KeyRow = { key: string; used: number | null }

@@ -1,3 +1,4 @@
+import type { MachineParts } from '../../../src/faces/hub/routes/machine-routes.ts'
 import type { HubAuditBook, KeptAct } from '../../../src/core/work/hub-audit.ts'
 import type { HubCaller } from '../../../src/core/work/hub-key.ts'
 import { test } from 'node:test'
@@ -21,6 +22,38 @@ test('every route has a described answer, and no other', () => {
   assert.deepEqual(Object.keys(routeAnswers).toSorted(), routes.toSorted())
 })
 
+/** A machine with one conversation and one running turn. */
+const machine: MachineParts = {
+  turns: {
+    async *follow() {},
+    rows: () => [],
+    async *watch() {},
+    answer: async () => true,
+    steer: async () => true,
+    cancel: async () => true,
+  },
+  prompts: { rules: async () => ({ allowed: true, agents: ['claude'] }), send: async () => ({ session: 's1' }) },
+  conversations: {
+    list: async () => [{ id: 's1', project: '/p', title: 'one', started: 1, last: 2, turns: 3 }],
+    projects: async () => [
+      { id: 'p1', project: '/p', agents: ['claude'], bytes: 9, last: 2, words: { by: 'claude', text: 'done' } },
+    ],
+    page: async () => ({
+      title: 'one',
+      project: '/p',
+      entries: [
+        { at: 1, entry: { type: 'prompt', text: 'hello', id: 'e1', at: 1, by: 'user', session: 's1', turn: 't1' } },
+      ],
+      older: false,
+      newer: true,
+    }),
+    async *follow() {},
+    search: async () => [{ session: 's1', entry: 'e1', title: 'one', by: 'user', at: 1, snippet: 'hello' }],
+    usage: async () => [{ key: 'claude', input: 1, output: 2, cost: 0.5, turns: 3, failures: 0, parkedMs: 4 }],
+    away: async () => [{ agent: 'codex', as: 'parked', until: 5, why: 'quota' }],
+  },
+}
+
 test('the answers of the hub are as they are described', async (t) => {
   const { hub, clock, ledger } = hubAt(t)
   const own = { secret: () => 'own', made: () => 0, renew() {}, file: '/hub.key' }
@@ -34,7 +67,7 @@ test('the answers of the hub are as they are described', async (t) => {
     close: async () => {},
   }
   const trail = new AuditTrail({ book: audit, clock })
-  const routes = hubRoutes(hub, { keys, signIns, invites, audit, version: '1.0.0' }, clock)
+  const routes = hubRoutes(hub, { keys, signIns, invites, audit, version: '1.0.0' }, clock, machine)
   const seen = new Set<string>()
   /** Sends a request and compares its answer, as a client reads it, with the description. */
   const ask = async (caller: HubCaller, method: 'GET' | 'POST', url: string, body?: unknown): Promise<any> => {
@@ -163,6 +196,12 @@ test('the answers of the hub are as they are described', async (t) => {
   await get('/api/retention')
   await say('/api/retention/prune', { keptMs: 0 })
   await say('/api/agents/orc/evict')
+  await say('/api/turns/t1/answer', { ask: 'q' })
+  await say('/api/turns/t1/steer', { text: 'left' })
+  await say('/api/turns/t1/cancel')
+  await say('/api/prompts', { text: 'hello', session: 's1' })
+  for (const path of ['sessions', 'sessions/s1/entries', 'projects', 'prompts', 'search?q=hello', 'usage'])
+    await get(`/api/${path}`)
   const left = Object.keys(routeAnswers).filter((route) => !seen.has(route) && routeAnswers[route] !== ofDashboard)
   // These need git, a browser, a linked machine, a ledger in a file, or a passed budget; their own tests are elsewhere.
   assert.deepEqual(left, [

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import type { HubAuditBook } from '../../../src/core/work/hub-audit.ts'
 import type { HubLedger } from '../../../src/core/work/hub-ledger.ts'
+import type { MachineParts } from '../../../src/faces/hub/routes/machine-routes.ts'
 import type { HubServerOptions } from '../../../src/faces/hub/hub-http.ts'
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
@@ -15,6 +16,7 @@ import { AuditTrail } from '../../../src/hub/audit-trail.ts'
 import { CountedVitals } from '../../../src/hub/counted-vitals.ts'
 import { Hub } from '../../../src/hub/hub.ts'
 import { HubKeys } from '../../../src/hub/hub-keys.ts'
+import { Invites } from '../../../src/hub/invites.ts'
 import { SignIns } from '../../../src/hub/sign-ins.ts'
 import { memoryHubAudit } from '../../store/memory-hub-audit.ts'
 import { memoryHubLedger } from '../../../src/store/ledgers/sqlite/hub-ledger.ts'
@@ -52,15 +54,20 @@ export function send(url: string, { method = 'GET', headers = {}, body, ca, serv
   })
 }
 
-type Served = { hub: Hub; ledger: HubLedger; clock: Clock; audit?: HubAuditBook }
+type Served = { hub: Hub; ledger: HubLedger; clock: Clock; audit?: HubAuditBook; machine?: MachineParts }
 
 /** Serves a hub at a free port of this machine, whose own key is `the-key`. The caller closes it. */
-export async function servedHub({ hub, ledger, clock, audit }: Served, options: Partial<HubServerOptions> = {}) {
+export async function servedHub(
+  { hub, ledger, clock, audit, machine }: Served,
+  options: Partial<HubServerOptions> = {},
+) {
   const own = { secret: () => 'the-key', made: () => 0, renew() {}, file: '' }
   const keys = new HubKeys({ book: ledger.keys, own, clock })
   const signIns = new SignIns({ book: ledger.signIns, clock })
   const { turns, conversations } = options
-  const routes = hubRoutes(hub, defined({ keys, signIns, audit }), clock, defined({ turns, conversations }))
+  const invites = new Invites({ book: ledger.invites, keys, clock })
+  const parts = machine ?? defined({ turns, conversations })
+  const routes = hubRoutes(hub, defined({ keys, signIns, invites, audit }), clock, parts)
   const mcp = { answer: async () => {}, close: async () => {} }
   const changes = new ChangeFeed(ledger)
   const at = await serveHub({ host: '127.0.0.1', port: 0, keys, signIns, clock, routes, changes, mcp, ...options })

@@ -74,7 +74,7 @@ export function machineRoutes(
     ),
     post(
       '/api/prompts',
-      'Sends a prompt to a project.',
+      'Sends a prompt to a project, and answers with the session once its turn has begun.',
       'prompt',
       parser({
         text,
@@ -98,7 +98,7 @@ export function machineRoutes(
     get(
       '/api/sessions/:id/entries',
       {
-        about: 'A page of a conversation.',
+        about: 'A page of a conversation, oldest first; without a position, its end.',
         query: {
           before: 'Entries before this position.',
           after: 'Entries after this position.',
@@ -117,16 +117,17 @@ export function machineRoutes(
     ),
     get(
       '/api/search',
-      { about: 'Searches the conversations.', query: { q: 'The words to find.' } },
+      { about: 'Searches the conversations of all machines that offer them.', query: { q: 'The words to find.' } },
       async ({ query }) => conversations?.search(query.get('q') ?? '') ?? [],
       'conversations',
     ),
     get(
       '/api/usage',
       {
-        about: 'Tokens and cost.',
+        about:
+          'Tokens, cost, turns and failures of the machines that offer their conversations, and the agents that are not asked now.',
         query: {
-          by: 'What each row is about: agent, day, project or framework (agent).',
+          by: 'What each row is about: agent, day or project (agent).',
           since: 'Count from this time, in ms since 1970 (0).',
           zone: 'The time zone of the days, as in Europe/Berlin.',
         },

@@ -23,14 +23,22 @@ export function pageRoutes(hub: Hub, { get }: Patience): HubRoute[] {
         return defined({ ...placed(state), tasks, next })
       },
     ),
-    get('/api/page', 'Everything at one moment in short, as the page needs it.', async () => {
-      const page = await hub.page()
-      return { ...placed(page), tasks: page.tasks.map(briefTask), schedules: page.schedules.map(briefSchedule) }
-    }),
-    get('/api/page/tasks', { about: 'Finished tasks in short.', query: pageWords }, async ({ query }) => {
-      const { seq, tasks, after } = await hub.pageOfTasks(pageIn(query))
-      return defined({ seq, tasks: tasks.map(briefTask), after: after && cursorText(after) })
-    }),
+    get(
+      '/api/page',
+      'Open tasks and everything else at one moment in short, as the dashboard shows it first.',
+      async () => {
+        const page = await hub.page()
+        return { ...placed(page), tasks: page.tasks.map(briefTask), schedules: page.schedules.map(briefSchedule) }
+      },
+    ),
+    get(
+      '/api/page/tasks',
+      { about: 'Finished tasks in short, the newest first, as the dashboard lists them.', query: pageWords },
+      async ({ query }) => {
+        const { seq, tasks, after } = await hub.pageOfTasks(pageIn(query))
+        return defined({ seq, tasks: tasks.map(briefTask), after: after && cursorText(after) })
+      },
+    ),
     get('/api/page/tasks/:id', 'One task, with the number of the newest change.', async ({ id }) =>
       hub.taskAt(taskIdOf(id)),
     ),

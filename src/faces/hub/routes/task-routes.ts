@@ -121,9 +121,9 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
         evidence: optional(list(sentCheck, 0, mostChecks)),
         place: optional(sentPlace),
       }),
-      async ({ agent, ...result }, { id, caller }) => {
+      async ({ agent, ...result }, { id, caller, key }) => {
         if (result.place?.bundle) await bundles.check(result.place.bundle)
-        return hub.work.respond(id, agentOf(caller, agent), result)
+        return hub.work.respond(id, agentOf(caller, agent), result, key)
       },
     ),
     {
@@ -142,7 +142,7 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
       'Tells the checks that termaite ran on the work.',
       'vouch',
       parser({ checks: list(sentCheck, 1, mostChecks) }),
-      async ({ checks }, { id }) => hub.work.checked(id, checks),
+      async ({ checks }, { id, key }) => hub.work.checked(id, checks, key),
     ),
     get('/api/tasks/:id/tries/:number/diff', 'The diff of a try.', async ({ id, params }) => {
       const { number, diff } = tryOf(await hub.task(taskIdOf(id)), Number(params.number))
@@ -252,9 +252,9 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
         merge: optional(boolean()),
         merged: optional(object({ machine: text, branch: text, into: text, commit: text })),
       }),
-      async (approval, { id, caller }) => {
+      async (approval, { id, caller, key }) => {
         if (approval.merge) checkRole(caller, 'merge')
-        const done = await hub.reviews.approve(id, caller.name, approval)
+        const done = await hub.reviews.approve(id, caller.name, approval, key)
         const merged = done.tries?.at(-1)?.reviews?.findLast((review) => review.merged)?.merged
         return defined({ ...done, merged: approval.merge ? merged : undefined })
       },

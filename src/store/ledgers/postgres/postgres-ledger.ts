@@ -29,6 +29,7 @@ import { PostgresInviteBook } from './invite-book.ts'
 import { PostgresKeyBook } from './key-book.ts'
 import { Listener } from './listener.ts'
 import { epochOf, PostgresReads } from './reads.ts'
+import { PostgresRequestBook } from './request-book.ts'
 import { PostgresRound, putStatements } from './round.ts'
 import { migrate } from './schema.ts'
 import { PostgresSignInBook } from './sign-in-book.ts'
@@ -71,6 +72,7 @@ class PostgresLedger implements HubLedger {
   readonly keys: PostgresKeyBook
   readonly invites: PostgresInviteBook
   readonly signIns: PostgresSignInBook
+  readonly requests: PostgresRequestBook
   readonly blobs: PostgresBlobs
   readonly book: HubBook
   readonly address: PostgresAddress
@@ -100,6 +102,7 @@ class PostgresLedger implements HubLedger {
     this.keys = new PostgresKeyBook(this.#connections, this.#listener)
     this.invites = new PostgresInviteBook(this.#connections)
     this.signIns = new PostgresSignInBook(this.#connections, this.#listener)
+    this.requests = new PostgresRequestBook(this.#connections)
     this.blobs = new PostgresBlobs(this.#connections)
     this.book = new PostgresHubBook(this.#connections)
   }
@@ -262,6 +265,7 @@ class PostgresLedger implements HubLedger {
         if (this.#clock.elapsed() > end)
           throw new LedgerAway(
             'the connection was lost while a change was written, and it is not known yet whether it was',
+            { isUnsure: true },
           )
         await this.#clock.sleep(250)
       }

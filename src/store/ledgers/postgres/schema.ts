@@ -149,6 +149,15 @@ const migrations: readonly Migration[] = [
       CREATE UNIQUE INDEX invites_name ON ${s}.invites (lower(name));
     `,
   },
+  {
+    name: 'requests that clients may send again',
+    sql: (s) => `
+      CREATE TABLE ${s}.requests (
+        name text COLLATE "C" PRIMARY KEY, run text NOT NULL, body text NOT NULL, at double precision NOT NULL, answer text
+      );
+      CREATE INDEX requests_at ON ${s}.requests (at);
+    `,
+  },
 ]
 
 /** The newest version that this program knows. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { HubInviteBook } from '../../../core/work/hub-invite.ts'
 import type { HubKeyBook } from '../../../core/work/hub-key.ts'
 import type { HubChange, HubLedger, LedgerLook, LedgerNews, LedgerRound } from '../../../core/work/hub-ledger.ts'
+import type { HubRequestBook } from '../../../core/work/hub-request.ts'
 import type { Prunable } from '../../../core/work/retention.ts'
 import type { SignInBook } from '../../../core/work/sign-in.ts'
 import type { Task, TaskState } from '../../../core/work/task.ts'
@@ -20,6 +21,7 @@ import { MemoryBlobs } from '../../memory-store.ts'
 import { besideDatabase, setAside } from '../../set-aside.ts'
 import { SqliteInviteBook } from './invite-book.ts'
 import { SqliteKeyBook } from './key-book.ts'
+import { SqliteRequestBook } from './request-book.ts'
 import { SqliteSignInBook } from './sign-in-book.ts'
 import { busy, inTransaction, isDamaged, memoryDatabase, openDatabase, sqliteCode } from '../../sqlite.ts'
 import { named, storeError } from '../../store-error.ts'
@@ -114,6 +116,7 @@ class SqliteLedger implements HubLedger {
   readonly keys: HubKeyBook
   readonly invites: HubInviteBook
   readonly signIns: SignInBook
+  readonly requests: HubRequestBook
   readonly blobs: LedgerTexts
   readonly isShared = false
   #db: DatabaseSync
@@ -140,6 +143,7 @@ class SqliteLedger implements HubLedger {
     this.keys = queuedKeys(new SqliteKeyBook(db, path), this.#serial)
     this.invites = queuedInvites(new SqliteInviteBook(db, path), this.#serial)
     this.signIns = queuedSignIns(new SqliteSignInBook(db, path), this.#serial)
+    this.requests = queuedRequests(new SqliteRequestBook(db, path), this.#serial)
     this.#free = free
     this.blobs = new LedgerTexts(blobs, clock, free)
     const stored = db.prepare('SELECT value FROM meta WHERE name = ?')
@@ -363,6 +367,15 @@ function queuedInvites(book: HubInviteBook, queue: Queue): HubInviteBook {
     put: (invite, endedBefore) => queue(() => book.put(invite, endedBefore)),
     use: (id, used) => queue(() => book.use(id, used)),
     removeNamed: (name) => queue(() => book.removeNamed(name)),
+  }
+}
+
+/** Requests are written between rounds, as keys are. */
+function queuedRequests(book: HubRequestBook, queue: Queue): HubRequestBook {
+  return {
+    begin: (request, begunBefore) => queue(() => book.begin(request, begunBefore)),
+    answer: (name, answer) => queue(() => book.answer(name, answer)),
+    forget: (name, run) => queue(() => book.forget(name, run)),
   }
 }
 

@@ -11,6 +11,7 @@ import { parseTask } from '../../../core/work/task.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 import { inviteTables } from './invite-book.ts'
 import { keyTables } from './key-book.ts'
+import { requestTables } from './request-book.ts'
 import { signInTables } from './sign-in-book.ts'
 import { AgentTable } from './agent-table.ts'
 import { SideTables } from './side-tables.ts'
@@ -84,6 +85,7 @@ const tables = `
   ${keyTables}
   ${inviteTables}
   ${signInTables}
+  ${requestTables}
 `
 
 /** The tables of an older termaite whose rows get columns. */

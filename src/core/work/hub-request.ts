@@ -1,0 +1,22 @@
+/** A change that a client may ask for again under the same name, and the answer to it, where that is known. */
+export type KeptRequest = {
+  /** Made of the client, the change and the client's own key for the request. */
+  name: string
+  /** The one time that the request is carried out; random. */
+  run: string
+  /** SHA-256 of the body, in hex. */
+  body: string
+  at: number
+  /** The answer, sealed so that only the client can read it; missing until the change was made. */
+  answer?: string
+}
+
+/** Where requests are remembered. Every change is durable when its promise resolves. */
+export interface HubRequestBook {
+  /** Stores a request that begins and returns it; where one with its name is stored, returns that one. Forgets those that began before a time. */
+  begin(request: Omit<KeptRequest, 'answer'>, begunBefore: number): Promise<KeptRequest>
+  /** Stores the answer to a request. */
+  answer(name: string, answer: string): Promise<void>
+  /** Forgets a request that was not carried out, unless it has begun again since. */
+  forget(name: string, run: string): Promise<void>
+}
