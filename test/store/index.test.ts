@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileStore } from '../../src/store/files/file-store.ts'
 import { DatabaseSync } from 'node:sqlite'
 import fc from '../cases.ts'
 import type { Fact } from '../../src/core/talk/entry.ts'
@@ -100,6 +101,10 @@ test('sessions are found with their names, their beginnings and their messages',
 test('the view for other programs numbers the sessions, and has system and tool messages', async (t) => {
   const { home, index, say } = world(t)
   await say('app', 's1', 't1', 'user', { type: 'prompt', text: 'list it' })
+  const frame = { key: 'k', frame: { system: 'You are termaite.', tools: [] }, told: [] }
+  const ref = await fileStore(home).blobs('projects/app/output').put(JSON.stringify(frame), 'application/json')
+  await say('app', 's1', 't1', 'native', { type: 'frame', ref })
+  await say('app', 's1', 't1', 'native', { type: 'frame', ref: { ...ref, sha: '0'.repeat(64) } })
   await say('app', 's1', 't1', 'native', { type: 'guide', name: 'skill:files', text: 'Sort by name.' })
   await say('app', 's1', 't1', 'native', { type: 'call', call: 'c1', tool: 'ls', input: { path: '.' } })
   await say('app', 's1', 't1', 'native', { type: 'result', call: 'c1', ok: true, text: 'a.txt' })
@@ -120,6 +125,7 @@ test('the view for other programs numbers the sessions, and has system and tool 
         session: 's1',
         kind: 'integer',
         chat_history: [
+          { role: 'system', content: 'You are termaite.', by, at: 0 },
           { role: 'user', content: 'list it', by: 'user', at: 0 },
           { role: 'system', content: 'Sort by name.', by, at: 0 },
           { role: 'assistant', content: '', by, at: 0, tool_calls: [called] },

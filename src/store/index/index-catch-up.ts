@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../base/clock.ts'
 import type { ImportedLog, Placed } from './index-rows.ts'
-import { readdirSync, readFileSync } from 'node:fs'
+import { promises, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing } from '../../base/files.ts'
 import { isEntry } from '../../core/talk/entry.ts'
@@ -38,6 +38,7 @@ async function takeIn(db: DatabaseSync, home: string, project: string, clock: Cl
       const known = knownOf(db, project)
       const fits = known !== undefined && source !== undefined && (await isBefore(source, known))
       const batch = source && (await nextBatch(source, fits ? known.offset : 0))
+      if (batch) await readSystemPrompts(batch, join(home, 'projects', project, 'output'))
       if (batch ? fits && batch.end === known.offset : !known) return count
       await immediately(db, clock, () => {
         // Another process may have indexed this part already; the next round then goes on after it.
@@ -80,6 +81,19 @@ async function nextBatch(source: LogReader, from: number): Promise<Batch> {
   }
   const start = Math.max(0, end - markBytes)
   return { entries, end, mark: await source.read(start, end - start) }
+}
+
+/** Reads the system prompts of the frames in a batch. One that is gone is left out. */
+async function readSystemPrompts({ entries }: Batch, bodies: string): Promise<void> {
+  for (const placed of entries) {
+    if (placed.entry.type !== 'frame') continue
+    try {
+      const { frame } = JSON.parse(await promises.readFile(join(bodies, placed.entry.ref.sha), 'utf8'))
+      if (typeof frame.system === 'string') placed.system = frame.system
+    } catch {
+      // The conversation is found without it.
+    }
+  }
 }
 
 /** Indexes the imported sessions of a project that are new, and drops those that are gone. The log of one never changes. */

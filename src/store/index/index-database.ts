@@ -87,7 +87,7 @@ export class Database {
 class Stale extends Error {}
 
 /** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
-const version = 10
+const version = 11
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -143,6 +143,12 @@ const tables = `
     INSERT INTO words (rowid, text) VALUES (new.seq, new.text);
   END;
   ${wordsOut}
+
+  -- The system prompts of our own agent, which are no words of the conversation that a search should find.
+  CREATE TABLE system_prompts (seq INTEGER PRIMARY KEY, text TEXT NOT NULL);
+  CREATE TRIGGER system_out AFTER DELETE ON entries WHEN old.type = 'frame' BEGIN
+    DELETE FROM system_prompts WHERE seq = old.seq;
+  END;
 
   CREATE TABLE usage (
     project TEXT NOT NULL,
@@ -241,10 +247,11 @@ const tables = `
             ELSE json_object(
               'role', CASE
                 WHEN type IN ('reply', 'words') THEN 'assistant'
-                WHEN type IN ('guide', 'summary') THEN 'system'
+                WHEN type IN ('frame', 'guide', 'summary') THEN 'system'
                 ELSE 'user'
               END,
-              'content', coalesce(text, ''), 'by', by, 'at', at
+              'content', coalesce(text, (SELECT system_prompts.text FROM system_prompts WHERE seq = entries.seq), ''),
+              'by', by, 'at', at
             )
           END AS message
         FROM entries
@@ -252,10 +259,12 @@ const tables = `
           session = sessions.id
           AND (
             type IN ('prompt', 'steer', 'reply', 'words', 'output', 'guide', 'summary')
+            OR type = 'frame' AND seq IN (SELECT seq FROM system_prompts)
             -- The output of a command that the person ran is a message of theirs already.
             OR type IN ('call', 'result') AND by <> 'user'
           )
-        ORDER BY seq
+        -- A system prompt is kept behind the first prompt of its session, and is the first message of every request.
+        ORDER BY type <> 'frame', seq
       )
     ) AS chat_history
   FROM sessions;
@@ -275,6 +284,7 @@ export function empty(db: DatabaseSync): void {
   db.exec(`
     DROP TRIGGER words_out;
     DELETE FROM entries;
+    DELETE FROM system_prompts;
     INSERT INTO words (words) VALUES ('delete-all');
     DELETE FROM usage;
     DELETE FROM verdicts;

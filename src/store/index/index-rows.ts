@@ -4,8 +4,8 @@ import { cutWords } from '../../core/talk/shown-words.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
 import { turnRows } from './turn-results.ts'
 
-/** An entry and the position of its line in the log. */
-export type Placed = { entry: Entry; begins: number; ends: number }
+/** An entry and the position of its line in the log; `system` is the system prompt of a frame. */
+export type Placed = { entry: Entry; begins: number; ends: number; system?: string }
 
 const longestFirst = 200
 
@@ -15,13 +15,13 @@ const unknownParkMs = 3_600_000
 const insertEntry =
   'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
 
-function keepEntry(into: StatementSync, project: string, entry: Entry, text: string | null): void {
+function keepEntry(into: StatementSync, project: string, entry: Entry, text: string | null): number | bigint {
   const { session, turn, id, at, by, type } = entry
   const { call, tool, ok } = toolColumns(entry)
   // The words of an agent that was only consulted are found, and are no part of the session's messages.
   // The output of a command that the person ran with "!" is one of the session's messages.
   const kind = entry.type === 'words' && entry.from ? 'consulted' : isOutput(entry) ? 'output' : type
-  into.run(project, session, turn, id, at, by, kind, text, call, tool, ok)
+  return into.run(project, session, turn, id, at, by, kind, text, call, tool, ok).lastInsertRowid
 }
 
 /** Inserts entries of one project. Runs inside a transaction. */
@@ -40,10 +40,12 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
       first = coalesce(first, excluded.first),
       ends = max(ends, excluded.ends)
   `)
-  for (const { entry, begins, ends } of all) {
+  const intoSystem = db.prepare('INSERT INTO system_prompts (seq, text) VALUES (?, ?)')
+  for (const { entry, begins, ends, system } of all) {
     const { session, turn, at, by, type } = entry
     const text = searchedText(entry)
-    keepEntry(intoEntries, project, entry, text)
+    const seq = keepEntry(intoEntries, project, entry, text)
+    if (system !== undefined) intoSystem.run(seq, system)
     if (entry.type === 'usage') {
       const { input, output, cached, cost, source } = entry
       intoUsage.run(
