@@ -97,6 +97,23 @@ test(
   },
 )
 
+test(
+  'a plan that names no agent of the hub is refused like a single task, and an agent that may come later is not',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    const { env, agent } = await startedHub(t, machine)
+    const added = async (name: string) => {
+      const input = `name: nightly\ntasks:\n  - name: a\n    prompt: b\n    agent: ${name}\n`
+      const { code, out, err } = await machine.call(['task', 'add', '--file', '-'], { env, input })
+      return { code, out: out.replace(/^\w{8}/, '<id>'), err }
+    }
+    const early = await added('clade')
+    await agent('claude')
+    golden(t, { early, typo: await added('clade'), right: await added('claude') })
+  },
+)
+
 test('a schedule is listed, paused, resumed and removed; a wrong use says what to do', options, async (t) => {
   const machine = new Machine(t)
   const { env } = await startedHub(t, machine)

@@ -20,6 +20,19 @@ const problemsOf = async (text: string) => {
   return problemLines('plan.yaml', problems)
 }
 
+test('an agent that nobody is called is told at its place in the plan, once for all combinations', async (t) => {
+  const text = `
+name: nightly
+defaults: { agent: clade }
+tasks:
+  - { name: build, prompt: Build it. }
+  - { name: test, prompt: Test it., agent: "{{matrix.by}}", matrix: { by: [codex, gemini] } }
+  - { name: ship, prompt: Ship it. }
+`
+  const { problems = [] } = await readPlan(text, { ...context, agents: ['claude', 'codex'] })
+  golden(t, problemLines('plan.yaml', problems))
+})
+
 test('a plan is read whole: defaults, needs, results, a matrix, retries, deadlines, a schedule and a budget', async () => {
   const text = `
 name: nightly

@@ -251,6 +251,14 @@ export class HubClient implements RemoteHub {
     return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/wait`, body, signal)
   }
 
+  /** The names that a task may be for: the agents that are registered, and those that have a key and may register later. */
+  async agentNames(): Promise<string[]> {
+    // Only an admin may read the keys.
+    const [agents, keys] = await Promise.all([this.agents(), this.operators.keys().catch(() => [])])
+    const keyed = keys.filter(({ role }) => role === 'agent').map(({ name }) => name)
+    return [...new Set([...agents.map(({ id }) => id), ...keyed])].toSorted()
+  }
+
   agents(signal?: AbortSignal): Promise<AgentNow[]> {
     return this.#connection.ask('GET', '/api/agents', undefined, signal)
   }

@@ -97,10 +97,7 @@ async function add(io: Io, hub: HubClient, values: Parsed['values'], words: stri
 
 /** The agent that a person named, if the hub knows it: a task for a name that nobody has would wait for nobody. */
 async function agentNamed(hub: HubClient, typed: string): Promise<string> {
-  // An agent that has a key may register later; only an admin may read the keys.
-  const [agents, keys] = await Promise.all([hub.agents(), hub.operators.keys().catch(() => [])])
-  const keyed = keys.filter(({ role }) => role === 'agent').map(({ name }) => name)
-  const names = [...new Set([...agents.map(({ id }) => id), ...keyed])].toSorted()
+  const names = await hub.agentNames()
   if (names.includes(typed)) return typed
   if (names.length === 0)
     throw new UsageError(

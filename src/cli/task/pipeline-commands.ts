@@ -34,7 +34,10 @@ export async function addFile(io: Io, hub: HubClient, values: Parsed['values'], 
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const now = io.clock.now()
   // Checked here first, so that a plan with a mistake is told of where there is no hub, too.
-  const { plan, problems } = await readPlan(text, { workspace, zone, now })
+  const names = await hub.agentNames().catch(() => [])
+  // A plan may be added before the first agent is there.
+  const agents = names.length === 0 ? undefined : names
+  const { plan, problems } = await readPlan(text, { workspace, zone, now, agents })
   if (!plan) {
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
     throw new UsageError(

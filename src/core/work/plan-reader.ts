@@ -19,8 +19,11 @@ import { repositoryIn, repositoryKey } from './workspace.ts'
 const longestPlan = 200_000
 const longestPrompts = 5_000_000
 
-/** The folder and the time zone that a plan means by relative paths and by times without a zone. */
-type PlanContext = { workspace: string; zone: string; now: number }
+/**
+ * The folder and the time zone that a plan means by relative paths and by times without a zone, and the names of the agents that it may
+ * name; a reader that does not know them takes any name.
+ */
+type PlanContext = { workspace: string; zone: string; now: number; agents?: readonly string[] | undefined }
 
 type ReadPlan = { plan: Plan; problems?: undefined } | { plan?: undefined; problems: PlanProblem[] }
 
@@ -97,6 +100,7 @@ function checkedPlan(written: Written, context: PlanContext & { cron: CronTimes 
         plannedTasks(group, named, defaults, {
           deadline: deadlineAt(group.task, group.at) ?? usual,
           workspace: context.workspace,
+          agents: context.agents,
           problems,
         }),
       )
@@ -191,7 +195,7 @@ function plannedTasks(
   group: Group,
   groups: ReadonlyMap<string, Group>,
   defaults: Defaults,
-  given: { deadline: Deadline | undefined; workspace: string; problems: PlanProblems },
+  given: Pick<PlanContext, 'workspace' | 'agents'> & { deadline: Deadline | undefined; problems: PlanProblems },
 ): PlannedTask[] {
   const { task, at } = group
   const needs = needsOf(group, groups, given.problems)
@@ -199,13 +203,19 @@ function plannedTasks(
   const capabilities = task.capabilities ?? defaults.capabilities ?? []
   const from = (field: 'workspace' | 'agent' | 'capabilities'): Path =>
     task[field] === undefined ? ['defaults', field] : [...at, field]
+  const known = (name: string | undefined) => {
+    const { agents, problems } = given
+    if (name && agents && !agents.includes(name))
+      problems.add(from('agent'), `there is no agent "${name}" at the hub${meantWords(name, agents)}`)
+    return name
+  }
   return group.combinations.map((combination): PlannedTask => {
     const templates = new PlanTemplates({ task: task.name, needs, combination }, given.problems)
     return defined({
       name: combination ? combinationName(task.name, combination) : task.name,
       prompt: templates.prompt(task.prompt ?? '', [...at, 'prompt']),
       workspace: workspaceAt(given.workspace, workspace && templates.text(workspace, from('workspace'))),
-      agent: agent && templates.text(agent, from('agent')),
+      agent: known(agent && templates.text(agent, from('agent'))),
       capabilities: capabilities.map((each, index) => templates.text(each ?? '', [...from('capabilities'), index])),
       priority: task.priority ?? defaults.priority ?? 0,
       needs: [...new Set(needs.flatMap(({ names }) => names))],
