@@ -1,9 +1,6 @@
 import type { Terminal } from './terminal.ts'
 
-/** In base 64 a piece of this many bytes is well below the longest frame between two processes. */
-const longestPiece = 128 * 1024
-
-/** Yields a terminal's output in pieces. A follower that leaves need not wait until the terminal draws again. */
+/** Yields a terminal's output. A follower that leaves need not wait until the terminal draws again. */
 export async function* outputUntil(
   left: AbortSignal,
   terminal: Terminal,
@@ -20,9 +17,7 @@ export async function* outputUntil(
         output.next().then(resolve, leave)
       })
       if (next === undefined || next.done) return
-      const { at, bytes } = next.value
-      for (let from = 0; from < bytes.length; from += longestPiece)
-        yield { at: at + from, bytes: bytes.subarray(from, from + longestPiece) }
+      yield next.value
     }
   } finally {
     // The terminal cleans up when it draws again; the follower has gone.

@@ -175,12 +175,11 @@ export class FarMachine {
       if (!read) throw new Error('a terminal on another machine is only read here')
       return told(read(await this.#call(method, params)))
     },
-    stream: <N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal) =>
-      this.#items(method, params, signal),
+    stream: (method, params) => this.#items(method, params),
   }
 
-  async *#items<N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal): AsyncGenerator<GivenBy<N>> {
-    for await (const item of this.#stream(method, params, signal)) {
+  async *#items<N extends StreamName>(method: N, params: ParamsOf<N>): AsyncGenerator<GivenBy<N>> {
+    for await (const item of this.#stream(method, params)) {
       const read = itemReaders[method]?.(item)
       if (read !== undefined) yield read
     }
@@ -209,7 +208,7 @@ export class FarMachine {
   }
 
   /** A stream of a machine that refuses it or goes away is over. */
-  async *#stream<N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal): AsyncGenerator<unknown> {
+  async *#stream<N extends StreamName>(method: N, params: ParamsOf<N>, signal?: AbortSignal): AsyncGenerator<unknown> {
     try {
       yield* this.#asking.stream(method, params, defined({ by: theHub, machine: this.#through, signal }))
     } catch (error) {

@@ -47,7 +47,7 @@ export class PeerAnswers extends MethodAnswers {
 class TypingInOrder {
   #find: Peer['terminal']
   #parts = new Map<string, string>()
-  #last = new Map<string, Promise<unknown>>()
+  #last = new Map<string, Promise<void>>()
 
   constructor(find: Peer['terminal']) {
     this.#find = find
@@ -71,20 +71,20 @@ class TypingInOrder {
     return whole
   }
 
-  async act(id: string, act: (terminal: Terminal) => Promise<void>): Promise<true> {
+  act(id: string, act: (terminal: Terminal) => Promise<void>): Promise<true> {
     const before = this.#last.get(id)
-    const done = (async () => {
-      await before
-      await act(await terminalOf(this.#find, id))
-    })()
+    const done = before ? before.then(() => this.#do(id, act)) : this.#do(id, act)
     // Only the side that asked is told of a failure; the next act goes on.
-    const settled: Promise<void> = done
-      .catch(() => {})
-      .then(() => {
-        if (this.#last.get(id) === settled) this.#last.delete(id)
-      })
+    const forget = () => {
+      if (this.#last.get(id) === settled) this.#last.delete(id)
+    }
+    const settled = done.then(forget, forget)
     this.#last.set(id, settled)
-    await done
+    return done
+  }
+
+  async #do(id: string, act: (terminal: Terminal) => Promise<void>): Promise<true> {
+    await act(await terminalOf(this.#find, id))
     return true
   }
 }

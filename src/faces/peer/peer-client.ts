@@ -78,8 +78,7 @@ class PeerOverWire implements ConnectedPeer {
           ? new Error('the process of this terminal is gone')
           : error
       }),
-    stream: <N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal) =>
-      this.#stream(method, params, signal),
+    stream: <N extends StreamName>(method: N, params: ParamsOf<N>) => this.#stream(method, params),
   }
 
   /** Waits for an answer for a short time; undefined when there was none, or an error. */
@@ -96,10 +95,10 @@ class PeerOverWire implements ConnectedPeer {
   async *#stream<N extends StreamName>(
     method: N,
     params: ParamsOf<N>,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): AsyncGenerator<GivenBy<N>> {
     try {
-      yield* this.#asking.stream(method, params, { signal }) as AsyncIterable<GivenBy<N>>
+      yield* this.#asking.stream(method, params, signal && { signal }) as AsyncIterable<GivenBy<N>>
     } catch (error) {
       if (!(error instanceof WireFailure)) throw error
     }

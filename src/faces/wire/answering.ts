@@ -26,7 +26,44 @@ export interface Answers {
 }
 
 /** One request that is being answered; `room` are the bytes that its reader can still take. */
-type Running = { over: AbortController; room: number; wake(): void; done: Promise<void> }
+class Running {
+  room = windowBytes
+  isLeft = false
+  done = Promise.resolve()
+  #over: AbortController | undefined
+
+  wake = () => {}
+
+  /** Made when somebody listens: most requests have their answer at once. */
+  get signal(): AbortSignal {
+    this.#over ??= new AbortController()
+    if (this.isLeft) this.#over.abort('left')
+    return this.#over.signal
+  }
+
+  stop(): void {
+    this.isLeft = true
+    this.#over?.abort('left')
+    this.wake()
+  }
+}
+
+/** The context of a request, whose signal is made when it is asked for. */
+class RunningContext implements AnswerContext {
+  readonly by: Asker
+  readonly machine?: string
+  #running: Running
+
+  constructor(by: Asker, machine: string | undefined, running: Running) {
+    this.by = by
+    if (machine !== undefined) this.machine = machine
+    this.#running = running
+  }
+
+  get signal(): AbortSignal {
+    return this.#running.signal
+  }
+}
 
 /** The answering side of a connection: it carries out what the other side asks for, many requests at once, each stream within its window. */
 export class WireAnswering {
@@ -41,7 +78,7 @@ export class WireAnswering {
     this.#answers = answers
     this.#own = own
     void connection.over.then(() => {
-      for (const running of this.#running.values()) this.#stop(running)
+      for (const running of this.#running.values()) running.stop()
     })
     connection.read((data) => this.#take(data))
   }
@@ -62,7 +99,7 @@ export class WireAnswering {
       else if (this.#running.size >= mostAsked)
         this.#fail(frame.id, new WireFailure('busy', 'This machine answers too many requests already.'))
       else this.#begin(frame, by)
-    } else if (running && frame.type === 'leave') this.#stop(running)
+    } else if (running && frame.type === 'leave') running.stop()
     else if (running && frame.type === 'more') {
       // A reader that says it took more than it was sent gains nothing.
       running.room = Math.min(windowBytes, running.room + frame.bytes)
@@ -70,13 +107,8 @@ export class WireAnswering {
     }
   }
 
-  #stop(running: Running): void {
-    running.over.abort('left')
-    running.wake()
-  }
-
   #begin(frame: Extract<AskingFrame, { type: 'ask' }>, by: Asker): void {
-    const running: Running = { over: new AbortController(), room: windowBytes, wake() {}, done: Promise.resolve() }
+    const running = new Running()
     this.#running.set(frame.id, running)
     running.done = this.#answer(frame, by, running)
   }
@@ -86,10 +118,8 @@ export class WireAnswering {
     by: Asker,
     running: Running,
   ): Promise<void> {
-    const { signal } = running.over
     try {
-      const context = machine === undefined ? { by, signal } : { by, machine, signal }
-      const answer = this.#answers.answer(method, params, context)
+      const answer = this.#answers.answer(method, params, new RunningContext(by, machine, running))
       if (answer === undefined)
         throw new WireFailure(
           'missing',
@@ -109,11 +139,10 @@ export class WireAnswering {
   }
 
   async #stream(id: number, running: Running, items: AsyncIterable<unknown>): Promise<void> {
-    const { signal } = running.over
     for await (const item of items) {
-      if (signal.aborted) return
+      if (running.isLeft) return
       if (item instanceof OutputPiece)
-        for (let from = 0; from < item.bytes.length && !signal.aborted; from += largestPiece)
+        for (let from = 0; from < item.bytes.length && !running.isLeft; from += largestPiece)
           await this.#put(running, {
             type: 'output',
             id,
@@ -128,10 +157,9 @@ export class WireAnswering {
   async #put(running: Running, frame: Extract<AnsweringFrame, { type: 'item' | 'output' }>): Promise<void> {
     const data = written(frame) ?? (frame.type === 'item' ? this.#shorter(frame) : undefined)
     if (data === undefined) throw new WireFailure('long', 'A part of the answer is too long to be sent.')
-    const { signal } = running.over
-    while (running.room <= 0 && !signal.aborted) await new Promise<void>((resolve) => (running.wake = resolve))
+    while (running.room <= 0 && !running.isLeft) await new Promise<void>((resolve) => (running.wake = resolve))
     running.room -= data.length
-    await this.#connection.sendWithRoom(data, signal)
+    await this.#connection.sendWithRoom(data, running.signal)
   }
 
   #shorter({ id, item }: Extract<AnsweringFrame, { type: 'item' }>): FrameData | undefined {

@@ -3,7 +3,6 @@ import type { Asker } from '../../core/work/machine-work.ts'
 import type { Connection } from './connection.ts'
 import type { AnsweringFrame, AskingFrame, FrameData } from './frames.ts'
 import type { CallName, ParamsOf, StreamName } from './methods.ts'
-import { defined } from '../../base/defined.ts'
 import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, written } from './frames.ts'
 
 /** `by` is the person in whose name is asked. An answer is waited for as long as it takes where `withinMs` is left out. */
@@ -72,6 +71,18 @@ export class WireAsking implements Asking {
   async call<N extends CallName>(method: N, params: ParamsOf<N>, options: AskOptions = {}): Promise<unknown> {
     const { signal, withinMs } = options
     const { id, waiting } = this.#ask(method, params, options)
+    if (signal || withinMs !== undefined) await this.#endOrEnough(waiting, options)
+    else while (!waiting.end) await this.#news(waiting)
+    this.#leave(id, waiting)
+    signal?.throwIfAborted()
+    if (!waiting.end)
+      throw new WireFailure('away', `The machine did not answer within ${Math.round((withinMs ?? 0) / 1000)} s.`)
+    if ('failure' in waiting.end) throw waiting.end.failure
+    return waiting.end.result
+  }
+
+  /** Waits for the end of a request, or until nobody wants to wait any longer. */
+  async #endOrEnough(waiting: Waiting, { signal, withinMs }: AskOptions): Promise<void> {
     const enough = new AbortController()
     const stop = () => waiting.wake()
     signal?.addEventListener('abort', stop, { once: true })
@@ -81,18 +92,9 @@ export class WireAsking implements Asking {
         isLate = true
         waiting.wake()
       })
-    try {
-      while (!waiting.end && !isLate && !signal?.aborted) await this.#news(waiting)
-    } finally {
-      signal?.removeEventListener('abort', stop)
-      enough.abort()
-      this.#leave(id, waiting)
-    }
-    signal?.throwIfAborted()
-    if (!waiting.end)
-      throw new WireFailure('away', `The machine did not answer within ${Math.round((withinMs ?? 0) / 1000)} s.`)
-    if ('failure' in waiting.end) throw waiting.end.failure
-    return waiting.end.result
+    while (!waiting.end && !isLate && !signal?.aborted) await this.#news(waiting)
+    signal?.removeEventListener('abort', stop)
+    enough.abort()
   }
 
   async *stream<N extends StreamName>(
@@ -133,8 +135,8 @@ export class WireAsking implements Asking {
       throw new WireFailure('busy', `${mostAsked} requests wait for this machine already. Try again in a moment.`)
     const id = ++this.#lastId
     const waiting: Waiting = { items: [], unread: 0, left: false, wake() {} }
-    if (!this.#send(defined({ type: 'ask', id, method, params: { ...params }, by, machine })))
-      throw new WireFailure('long', 'The request is too long to be sent to another machine.')
+    const frame = { type: 'ask', id, method, params, by, machine } as AskingFrame
+    if (!this.#send(frame)) throw new WireFailure('long', 'The request is too long to be sent to another machine.')
     this.#waiting.set(id, waiting)
     return { id, waiting }
   }

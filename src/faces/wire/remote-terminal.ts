@@ -6,7 +6,7 @@ export interface TerminalLine {
   /** Rejects where the other side refuses or is gone. */
   call<N extends CallName>(method: N, params: ParamsOf<N>): Promise<GivenBy<N>>
   /** Ends where the other side refuses or is gone. */
-  stream<N extends StreamName>(method: N, params: ParamsOf<N>, signal: AbortSignal): AsyncIterable<GivenBy<N>>
+  stream<N extends StreamName>(method: N, params: ParamsOf<N>): AsyncGenerator<GivenBy<N>>
   /** How a program ended that can be asked no more. */
   readonly lost: Exit
 }
@@ -78,18 +78,12 @@ export class RemoteTerminal implements Terminal {
     await this.#line.call('terminal.close', { id: this.id })
   }
 
-  async *output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
-    const left = new AbortController()
-    try {
-      yield* this.#line.stream('terminal.output', { id: this.id, after }, left.signal)
-    } finally {
-      left.abort('left')
-    }
+  output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
+    return this.#line.stream('terminal.output', { id: this.id, after })
   }
 
   async #end(): Promise<Exit> {
-    for await (const exit of this.#line.stream('terminal.exited', { id: this.id }, new AbortController().signal))
-      return exit
+    for await (const exit of this.#line.stream('terminal.exited', { id: this.id })) return exit
     return this.#line.lost
   }
 
