@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { HandClock } from '../hand-clock.ts'
 import { LedgerAway } from '../../src/core/work/ledger-away.ts'
 import { KeptRequests } from '../../src/hub/kept-requests.ts'
 import { HubError } from '../../src/hub/task-rules.ts'
