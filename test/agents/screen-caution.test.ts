@@ -357,3 +357,33 @@ test('a command without marks is done when it is quiet and has printed something
   await agent.close()
   await stage.close()
 })
+
+test('a program that never closes its fence ends its turn by silence only where it waits at its sign again', async () => {
+  const line = (tty: Tty, sign: string, again: string) => async () => {
+    tty.print(sign)
+    for (;;) {
+      const typed = await tty.read()
+      if (typed === undefined) return 0
+      // The words of a paste are shown in one row, whatever ends their lines.
+      if (typed !== '\r') tty.print(typed.replaceAll(/\u001b\[20[01]~/g, '').replaceAll(/\s+/g, ' '))
+      else tty.print(`\n42\n${again}`)
+    }
+  }
+  const spec = { command: 'calc', profile: undefined!, fence: true, silenceMs: 60_000 }
+  const ends = async (again: string) => {
+    const clock = new HandClock()
+    const { agent, stage } = played(clock, (tty) => line(tty, 'calc> ', again)(), { spec })
+    const events = await turning(clock, eventsOf(agent, turnOf({ clock, prompt: '6 * 7', cwd: stage.cwd })))
+    await agent.close()
+    await stage.close()
+    return events.at(-1)
+  }
+  assert.deepEqual(await ends('calc> '), {
+    type: 'end',
+    outcome: { ok: true, text: '42', seen: { fenced: false, by: 'quiet' } },
+  })
+  // Only the limits of silence and time end it.
+  const silent = await ends('')
+  assert.ok(silent?.type === 'end' && !silent.outcome.ok)
+  assert.equal(silent.outcome.failure.kind, 'timeout')
+})

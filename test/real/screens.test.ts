@@ -129,4 +129,38 @@ describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
           if (kind === 'pty') assert.deepEqual(await it.left(), [])
         },
       )
+
+  // Copilot puts a long paste into a file, so that the model sees no other scene than the one before.
+  for (const [cli, yes, huge] of [
+    ['qwen', '', 'huge'],
+    ['copilot', 'Yes', 'lines'],
+  ] as const)
+    for (const kind of ['tmux', 'pty'] as const)
+      test(
+        `${cli} in ${kind}: its own answer to odd prompts`,
+        { skip: skipped(cli) || lacks(kind), timeout: 180_000 },
+        async () => {
+          await using it = await sitting(cli, kind)
+          const agent = it.agent()
+          const trust = ({ options }: Question) => options.find(({ label }) => label === yes)?.label
+          assert.equal(await it.start(agent, trust), undefined)
+          const answers: Record<string, unknown> = {}
+          for (const [name, prompt] of Object.entries(oddPrompts))
+            answers[name] = outcomeOf(await it.say(agent, prompt))
+          assert.deepEqual(
+            answers,
+            Object.fromEntries(
+              Object.keys(oddPrompts).map((name) => [
+                name,
+                {
+                  ok: true,
+                  text: `All is done for ${name === 'huge' ? huge : name}.`,
+                  seen: { fenced: true, by: 'journal' },
+                },
+              ]),
+            ),
+          )
+          await agent.close()
+        },
+      )
 })
