@@ -49,7 +49,7 @@ export const folders: Readonly<Record<string, readonly (string | readonly string
   core: [['.', 'screen'], 'talk', 'work'],
   crew: ['.', 'tools', 'workers'],
   desk: ['crew', '.', 'slash'],
-  faces: ['.', ['chat', 'link', 'mcp', 'peer'], ['acp', 'web'], 'attach', ['hub', 'watch']],
+  faces: ['.', ['chat', 'mcp', 'wire'], ['link', 'peer'], ['acp', 'web'], 'attach', ['hub', 'watch']],
   'faces/chat': ['.', ['input', 'transcript'], 'cards', 'screen', 'board'],
   'faces/chat/transcript': ['markdown', '.', 'blocks'],
   'faces/hub': ['.', 'routes'],
