@@ -11,8 +11,11 @@ import { consentKeys } from '../core/talk/consent.ts'
 import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
 import { commandLine, option, options } from './shared/command-words.ts'
 
-/** The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
-const status = String.raw`\n╰─.*─╯\n .*\bleash (?:read|ask|edit|all)\b`
+/**
+ * The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens". An agent that only its own flags hold
+ * has "own flags" in place of the leash, or "flags" on a narrow screen.
+ */
+const status = String.raw`\n╰─.*─╯\n .*\b(?:leash (?:read|ask|edit|all)|flags)\b`
 
 /** A card's last row says how to answer, or its last two: "1–4 or Enter answers · Esc: No" */
 const asking = new RegExp(String.raw`^│ .*\bEnter answers · Esc: .*(?:\n│ .*)?${status}`, 'm')

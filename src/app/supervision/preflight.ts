@@ -106,6 +106,8 @@ export async function preflight(io: Io, given: AgentOptions): Promise<Supervisio
   for (const words of settings.warnings) say(io, `termaite: ${words}`)
   const agent = agentNamed(io, settings, options.start ?? before?.agent)
   await readyToStart(io, place, agent, options)
+  // Only now: a program that cannot be started leaves no commit behind.
+  if (!given.clone) await needCommit(io, place.root, given)
   const workflow = await findWorkflow(io, place, options.as ?? before?.workflow ?? usualWorkflow, options)
   const wired = scanSettings(io, place)
   for (const words of wired.plain) say(io, `termaite: ${words}; everybody who can read that file can use it.`)
@@ -251,14 +253,10 @@ function cloneRulesOf({ hub }: Settings): readonly string[] {
   )
 }
 
-/** Finds the workspace, which is the root of the repository. Offers to run git init in a folder without one, and to make a first commit. */
-async function workspaceAt(io: Io, { here, resume, yes, dry }: AgentOptions): Promise<Place> {
+/** Finds the workspace, which is the root of the repository. Offers to run git init in a folder without one. */
+async function workspaceAt(io: Io, { yes, dry }: AgentOptions): Promise<Place> {
   const place = placeOf(io)
-  if (gitFolders(place.root)) {
-    const needsCommit = !here && !resume && !dry
-    if (needsCommit && !(await hasCommit(io.env, place.root))) await beginHistory(io, place.root, yes)
-    return place
-  }
+  if (gitFolders(place.root)) return place
   say(io, `termaite: ${place.root} is not in a git repository. With git each task is a branch to review.`)
   const may = !dry && !yes && io.in.isTTY === true && (await confirm(io, 'Run git init here?', false))
   if (!may) return place
@@ -267,6 +265,12 @@ async function workspaceAt(io: Io, { here, resume, yes, dry }: AgentOptions): Pr
   const made = placeOf(io)
   await beginHistory(io, made.root, false)
   return made
+}
+
+/** Makes the first commit of a repository that has none, for an agent that works in worktrees. */
+async function needCommit(io: Io, root: string, { here, resume, yes, dry }: AgentOptions): Promise<void> {
+  if (here || resume || dry || !gitFolders(root) || (await hasCommit(io.env, root))) return
+  await beginHistory(io, root, yes)
 }
 
 /**
