@@ -48,6 +48,9 @@ export function webSocketCarrier(socket: WebSocket): Carrier {
 
 export type DialParts = { clock: Clock; env: Readonly<Record<string, string | undefined>> }
 
+/** A socket of the hub that is not the usual one: its protocol, and its longest frame. */
+type SocketKind = { protocol: string; longest: number }
+
 /** A connection was not opened. `status` is that of the HTTP answer, where there was one. */
 export class DialFailed extends Error {
   override name = 'DialFailed'
@@ -67,15 +70,15 @@ export async function dialHub(
   address: string,
   authorization: string,
   { clock, env }: DialParts,
-  signal?: AbortSignal,
+  { signal, kind }: { signal?: AbortSignal; kind?: SocketKind } = {},
 ): Promise<Connection> {
   const url = new URL(address)
   const { options } = routeTo(url, env)
   const { WebSocket } = await import('ws')
   signal?.throwIfAborted()
-  const socket = new WebSocket(address.replace(/^http/, 'ws'), {
+  const socket = new WebSocket(address.replace(/^http/, 'ws'), kind ? [kind.protocol] : [], {
     headers: { authorization },
-    maxPayload: longestFrame,
+    maxPayload: kind?.longest ?? longestFrame,
     handshakeTimeout: openMs,
     perMessageDeflate: false,
     followRedirects: false,
