@@ -14,8 +14,10 @@ const brokenCode = 4400
 
 /** Carries frames over a WebSocket. */
 export function webSocketCarrier(socket: WebSocket): Carrier {
+  let wasSent = () => {}
   return {
-    begin({ take, heard, over, fail }) {
+    begin({ take, heard, sent, over, fail }) {
+      wasSent = sent
       socket.on('ping', heard).on('pong', heard)
       socket.on('message', (data: RawData, isBinary: boolean) => {
         heard()
@@ -31,8 +33,8 @@ export function webSocketCarrier(socket: WebSocket): Carrier {
     get buffered() {
       return socket.bufferedAmount
     },
-    send(data, sent) {
-      if (socket.readyState === socket.OPEN) socket.send(data, sent)
+    send(data) {
+      if (socket.readyState === socket.OPEN) socket.send(data, wasSent)
     },
     close(why, isBroken) {
       // A close frame has room for 123 bytes.
