@@ -31,7 +31,7 @@ async function seenAtHub(t: TestContext, hub: string, keyFile: string): Promise<
   let row: TerminalRow | undefined
   let picture = ''
   socket.on('message', (data, isBinary) => {
-    const drawn = isBinary ? readDrawn(data as ArrayBuffer) : undefined
+    const drawn = isBinary ? readDrawn(new Uint8Array(data as ArrayBuffer)) : undefined
     if (drawn) picture += Buffer.from(drawn.bytes).toString()
     else {
       const frame = JSON.parse(String(data)) as HubFrame

@@ -45,6 +45,7 @@ async function stranger(t: TestContext, path: string) {
       wake()
     },
     heard() {},
+    sent() {},
     over() {},
     fail: assert.fail,
   })

@@ -74,7 +74,7 @@ async function linkOnce(parts: Parts, signal: AbortSignal): Promise<Ended> {
   const address = url()
   const { hostname } = new URL(address)
   const dial = (secret: string | undefined) =>
-    dialHub(`${address.replace(/\/+$/, '')}${linkPath}`, `Bearer ${secret ?? ''}`, parts, signal)
+    dialHub(`${address.replace(/\/+$/, '')}${linkPath}`, `Bearer ${secret ?? ''}`, parts, { signal })
   const secret = await key.key()
   let connection
   try {

@@ -1,15 +1,14 @@
-import type { WebSocket } from 'ws'
 import type { Clock } from '../../base/clock.ts'
 import type { TerminalRow } from '../../core/screen/machine-terminals.ts'
 import type { Exit, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { HubFrame, PageFrame } from '../web/terminal-frames.ts'
+import type { Connection } from '../wire/connection.ts'
 import { within } from '../../base/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { routeTo } from '../../base/http-route.ts'
 import { RecentBytes } from '../../base/recent-bytes.ts'
 import { shownWords } from '../wire/frames.ts'
-import { silenceMs } from '../web/heartbeat.ts'
-import { readDrawn, signedOut, terminalsPath, terminalsProtocol } from '../web/terminal-frames.ts'
+import { readDrawn, signedOutReason, terminalsPath, terminalsProtocol } from '../web/terminal-frames.ts'
+import { DialFailed, dialHub } from '../wire/web-socket-carrier.ts'
 
 type Parts = { url: string; key: string; clock: Clock; env: Readonly<Record<string, string | undefined>> }
 
@@ -27,7 +26,7 @@ const channel = 1
 /** The terminals of all machines, as a hub shows them to one person. The connection is made again when it is lost. */
 export class HubTerminals {
   #parts: Parts
-  #socket: WebSocket | undefined
+  #connection: Connection | undefined
   #rows = Promise.withResolvers<readonly TerminalRow[]>()
   #shown: HubTerminal | undefined
   #over = new AbortController()
@@ -52,63 +51,35 @@ export class HubTerminals {
 
   close(): void {
     this.#over.abort('closed')
-    this.#socket?.close()
+    this.#connection?.end('the person has left')
   }
 
   #send(frame: PageFrame): void {
-    if (this.#socket?.readyState === this.#socket?.OPEN) this.#socket?.send(JSON.stringify(frame))
+    this.#connection?.send(JSON.stringify(frame))
   }
 
   async #connect(): Promise<void> {
-    const { url, key, env, clock } = this.#parts
-    const { WebSocket: Socket } = await import('ws')
-    const socket = new Socket(`${url.replace(/^http/, 'ws')}${terminalsPath}`, [terminalsProtocol], {
-      headers: { authorization: `Bearer ${key}` },
-      maxPayload: longestFrame,
-      handshakeTimeout: patienceMs,
-      agent: routeTo(new URL(url), env).options.agent as never,
-    })
-    socket.binaryType = 'arraybuffer'
-    let heard = clock.elapsed()
-    socket.on('message', (data, isBinary) => {
-      heard = clock.elapsed()
-      const drawn = isBinary ? readDrawn(data as ArrayBuffer) : undefined
+    const { url, key } = this.#parts
+    const kind = { protocol: terminalsProtocol, longest: longestFrame }
+    try {
+      this.#connection = await dialHub(`${url}${terminalsPath}`, `Bearer ${key}`, this.#parts, { kind })
+    } catch (error) {
+      throw new Error(refusalOf(error) ?? `no hub answers at ${url}: ${messageOf(error)}`)
+    }
+    this.#connection.read((data) => {
+      const drawn = typeof data === 'string' ? undefined : readDrawn(data)
       if (drawn) this.#shown?.draw(drawn)
-      else if (!isBinary) this.#take(JSON.parse(Buffer.from(data as ArrayBuffer).toString('utf8')) as HubFrame)
+      else if (typeof data === 'string') this.#take(JSON.parse(data) as HubFrame)
     })
-    await new Promise<void>((resolve, reject) => {
-      socket.once('unexpected-response', (_, answer) => {
-        const why =
-          answer.statusCode === 403
-            ? 'this key may not see terminals: that needs the role admin'
-            : answer.statusCode === 401
-              ? 'the hub does not know our key'
-              : `the hub answered with HTTP ${answer.statusCode}`
-        answer.destroy()
-        reject(new Error(why))
-      })
-      socket.once('error', (error) => reject(new Error(`no hub answers at ${url}: ${messageOf(error)}`)))
-      socket.once('open', resolve)
-    })
-    socket.on('error', () => socket.terminate())
-    this.#socket = socket
-    void this.#watch(socket, () => clock.elapsed() - heard)
-  }
-
-  async #watch(socket: WebSocket, silence: () => number): Promise<void> {
-    const closed = new AbortController()
-    socket.once('close', () => closed.abort())
-    for (; !closed.signal.aborted; await this.#parts.clock.sleep(silenceMs / 4, closed.signal))
-      if (silence() > silenceMs) socket.terminate()
   }
 
   /** Connects again whenever the connection is lost; any hub at the address will do. */
   async #keep(): Promise<void> {
     const { clock } = this.#parts
     while (!this.#over.signal.aborted) {
-      const code = await new Promise<number>((resolve) => this.#socket!.once('close', resolve))
+      const why = await this.#connection!.over
       if (this.#over.signal.aborted) return
-      if (code === signedOut) return this.#shown?.end({}, 'the key has ended')
+      if (why === signedOutReason) return this.#shown?.end({}, 'the key has ended')
       this.#shown?.note('The connection to the hub is lost; it is made again.')
       for (let pause = firstPauseMs; !this.#over.signal.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
         await clock.sleep(pause, this.#over.signal)
@@ -129,6 +100,14 @@ export class HubTerminals {
     if (frame.type === 'terminals') this.#rows.resolve(frame.rows)
     else if ('channel' in frame && frame.channel === channel) this.#shown?.tell(frame)
   }
+}
+
+/** Why a hub that answered did not let this person in; undefined where none answered. */
+function refusalOf(error: unknown): string | undefined {
+  const status = error instanceof DialFailed ? error.status : undefined
+  if (status === 403) return 'this key may not see terminals: that needs the role admin'
+  if (status === 401) return 'the hub does not know our key'
+  return status === undefined ? undefined : `the hub answered with HTTP ${status}`
 }
 
 /** A terminal that a hub shows: pictures that the hub sends by itself, after a lost connection for instance, are drawn like output. */

@@ -9,7 +9,7 @@ import type { HubFrame, PageFrame } from '../web/terminal-frames.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { mayDo, operations } from '../../hub/hub-roles.ts'
 import { heartbeatMs } from '../web/heartbeat.ts'
-import { drawnBytes, readPageFrame, signedOut, terminalsProtocol } from '../web/terminal-frames.ts'
+import { drawnBytes, readPageFrame, signedOut, signedOutReason, terminalsProtocol } from '../web/terminal-frames.ts'
 import { TerminalView } from './terminal-view.ts'
 
 /** The longest frame of a page: a large paste. */
@@ -174,7 +174,7 @@ class PageTerminals {
   cut(): void {
     this.#end()
     this.#socket.removeAllListeners('message')
-    this.#socket.close(signedOut)
+    this.#socket.close(signedOut, signedOutReason)
     void this.#parts.clock.sleep(graceMs).then(() => this.terminate())
   }
 

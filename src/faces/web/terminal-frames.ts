@@ -8,8 +8,9 @@ import type { TerminalRow } from '../../core/screen/machine-terminals.ts'
 /** The path of the socket, and the name of its protocol. The page's secret is the second protocol that it offers. */
 export const terminalsPath = '/api/terminals/socket'
 export const terminalsProtocol = 'termaite-terminals'
-/** The code with which the hub closes a connection whose sign-in or key has ended. */
+/** The code and the reason with which the hub closes a connection whose sign-in or key has ended. */
 export const signedOut = 4401
+export const signedOutReason = 'the sign-in or the key has ended'
 
 /** The frames that a page sends. */
 export type PageFrame =
@@ -65,11 +66,11 @@ export function drawnBytes(frame: DrawnFrame): Uint8Array {
 }
 
 /** Reads a binary frame; undefined where the bytes are none. */
-export function readDrawn(buffer: ArrayBuffer): DrawnFrame | undefined {
-  if (buffer.byteLength < headBytes) return undefined
-  const view = new DataView(buffer)
+export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
+  if (frame.length < headBytes) return undefined
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.length)
   const channel = view.getUint32(1)
-  const bytes = new Uint8Array(buffer, headBytes)
+  const bytes = frame.subarray(headBytes)
   if (view.getUint8(0) !== pictureMark) return { type: 'output', channel, bytes }
   return { type: 'picture', channel, cols: view.getUint16(5), rows: view.getUint16(7), bytes }
 }

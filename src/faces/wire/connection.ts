@@ -12,13 +12,24 @@ const mostUnread = 16 * 1024 * 1024
 /** How long the other side may take to close a connection that was ended. */
 const graceMs = 1_000
 
+type CarrierEvents = {
+  take(data: FrameData): void
+  /** There was a sign of life. */
+  heard(): void
+  /** Fewer bytes wait to be sent than before. */
+  sent(): void
+  /** The connection cannot go on. */
+  fail(why: string): void
+  /** The connection has ended. */
+  over(why: string): void
+}
+
 /** Carries whole frames between two programs: a Unix socket or a WebSocket. */
 export interface Carrier {
-  /** Called once; `heard` tells of each sign of life, and `over` why the connection has ended. */
-  begin(on: { take(data: FrameData): void; heard(): void; over(why: string): void; fail(why: string): void }): void
+  begin(on: CarrierEvents): void
   /** Bytes that have not left this process. */
   readonly buffered: number
-  send(data: FrameData, sent: () => void): void
+  send(data: FrameData): void
   /** Closes when everything was sent; `isBroken`: the other side broke the rules. */
   close(why: string, isBroken: boolean): void
   destroy(): void
@@ -52,6 +63,7 @@ export class Connection {
       carrier.begin({
         take: (data) => this.#arrive(data),
         heard: () => (this.#heard = clock.elapsed()),
+        sent: () => this.#wake(),
         fail: (why) => this.cut(why),
         over: (why) => {
           this.#ended.abort('over')
@@ -90,7 +102,7 @@ export class Connection {
   send(data: FrameData): void {
     if (this.#ended.signal.aborted) return
     if (this.#carrier.buffered > mostUnread) this.cut('the other side does not read what it is sent')
-    else this.#carrier.send(data, () => this.#wake())
+    else this.#carrier.send(data)
   }
 
   /** Sends a frame when little waits to be sent, unless nobody wants it any more by then. Frames that wait go one after another. */

@@ -14,18 +14,20 @@ const oldMark = '{'.charCodeAt(0)
 /** Carries frames over a socket between two processes of one machine. */
 export function unixCarrier(socket: Socket): Carrier {
   return {
-    begin({ take, over, fail }) {
+    begin({ take, sent, over, fail }) {
       const frames = new FrameReader(take, fail)
       let why = ''
       socket.on('data', (chunk: Buffer) => frames.push(chunk))
+      // A socket tells it when more than its high-water mark had waited, which is no more than connections wait for.
+      socket.on('drain', sent)
       socket.on('error', (error) => (why = error.message))
       socket.once('close', () => over(why || 'the connection was closed'))
     },
     get buffered() {
       return socket.writableLength
     },
-    send(data, sent) {
-      if (socket.writable) socket.write(framed(data), sent)
+    send(data) {
+      if (socket.writable) socket.write(framed(data))
     },
     close() {
       socket.end()

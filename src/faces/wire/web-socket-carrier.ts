@@ -14,8 +14,10 @@ const brokenCode = 4400
 
 /** Carries frames over a WebSocket. */
 export function webSocketCarrier(socket: WebSocket): Carrier {
+  let wasSent = () => {}
   return {
-    begin({ take, heard, over, fail }) {
+    begin({ take, heard, sent, over, fail }) {
+      wasSent = sent
       socket.on('ping', heard).on('pong', heard)
       socket.on('message', (data: RawData, isBinary: boolean) => {
         heard()
@@ -31,8 +33,8 @@ export function webSocketCarrier(socket: WebSocket): Carrier {
     get buffered() {
       return socket.bufferedAmount
     },
-    send(data, sent) {
-      if (socket.readyState === socket.OPEN) socket.send(data, sent)
+    send(data) {
+      if (socket.readyState === socket.OPEN) socket.send(data, wasSent)
     },
     close(why, isBroken) {
       // A close frame has room for 123 bytes.
@@ -47,6 +49,9 @@ export function webSocketCarrier(socket: WebSocket): Carrier {
 }
 
 export type DialParts = { clock: Clock; env: Readonly<Record<string, string | undefined>> }
+
+/** A socket of the hub that is not the usual one: its protocol, and its longest frame. */
+type SocketKind = { protocol: string; longest: number }
 
 /** A connection was not opened. `status` is that of the HTTP answer, where there was one. */
 export class DialFailed extends Error {
@@ -67,15 +72,15 @@ export async function dialHub(
   address: string,
   authorization: string,
   { clock, env }: DialParts,
-  signal?: AbortSignal,
+  { signal, kind }: { signal?: AbortSignal; kind?: SocketKind } = {},
 ): Promise<Connection> {
   const url = new URL(address)
   const { options } = routeTo(url, env)
   const { WebSocket } = await import('ws')
   signal?.throwIfAborted()
-  const socket = new WebSocket(address.replace(/^http/, 'ws'), {
+  const socket = new WebSocket(address.replace(/^http/, 'ws'), kind ? [kind.protocol] : [], {
     headers: { authorization },
-    maxPayload: longestFrame,
+    maxPayload: kind?.longest ?? longestFrame,
     handshakeTimeout: openMs,
     perMessageDeflate: false,
     followRedirects: false,

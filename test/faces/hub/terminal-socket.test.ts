@@ -8,7 +8,13 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { realClock } from '../../../src/base/clock.ts'
 import { ChangeFeed } from '../../../src/faces/hub/change-feed.ts'
-import { readDrawn, terminalsPath, terminalsProtocol } from '../../../src/faces/web/terminal-frames.ts'
+import {
+  readDrawn,
+  signedOut,
+  signedOutReason,
+  terminalsPath,
+  terminalsProtocol,
+} from '../../../src/faces/web/terminal-frames.ts'
 import { Hub } from '../../../src/hub/hub.ts'
 import { memoryHubLedger } from '../../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { until } from '../../until.ts'
@@ -67,7 +73,7 @@ class Page {
     socket.binaryType = 'arraybuffer'
     socket.on('message', (data, isBinary) => {
       if (!isBinary) return void this.told.push(JSON.parse(String(data)) as HubFrame)
-      const frame = readDrawn(data as ArrayBuffer)!
+      const frame = readDrawn(new Uint8Array(data as ArrayBuffer))!
       const { channel } = frame
       const text = Buffer.from(frame.bytes).toString()
       if (frame.type === 'picture') {
@@ -288,7 +294,8 @@ test('a sign-in that ends cuts its socket, and its keys reach no terminal', asyn
   const closed = once(page.socket, 'close')
   await signIns.end(entry.id, user)
   page.send({ type: 'keys', channel: 0, text: 'after the end' })
-  assert.equal((await closed)[0], 4401)
+  const [code, reason] = (await closed) as [number, Buffer]
+  assert.deepEqual([code, reason.toString()], [signedOut, signedOutReason])
   stays.send({ type: 'open', channel: 0, id: 'one', above: 0 })
   await stays.shows(0, 'hello')
   assert.deepEqual(typed, [])

@@ -133,13 +133,10 @@ for (const [name, make] of Object.entries(carriers)) {
     const [near, far] = await make(t)
     const connection = new Connection(near.carrier, realClock)
     const heard: unknown[] = []
-    far.carrier.begin({ take: (data) => heard.push(data), heard() {}, over() {}, fail() {} })
+    far.carrier.begin({ take: (data) => heard.push(data), heard() {}, sent() {}, over() {}, fail() {} })
     far.resume()
     const say = (frame: unknown) =>
-      far.carrier.send(
-        typeof frame === 'string' || frame instanceof Uint8Array ? frame : JSON.stringify(frame),
-        () => {},
-      )
+      far.carrier.send(typeof frame === 'string' || frame instanceof Uint8Array ? frame : JSON.stringify(frame))
     return { connection, heard, say, near, far }
   }
 

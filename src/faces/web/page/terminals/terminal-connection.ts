@@ -140,7 +140,7 @@ document.addEventListener('visibilitychange', () => document.visibilityState ===
 function take(data: string | ArrayBuffer): void {
   heard = Date.now()
   if (typeof data !== 'string') {
-    const frame = readDrawn(data)
+    const frame = readDrawn(new Uint8Array(data))
     if (frame) channels.get(frame.channel)?.listener.draw(frame)
     return
   }
