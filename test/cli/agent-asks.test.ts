@@ -89,7 +89,7 @@ test('a command of several lines is a question at the hub, whole', options, asyn
   const shown = (await at.machine.call(['task', 'show', short])).out
   assert.match(
     shown,
-    /^\$ touch one\.txt\n  touch two\.txt\n  ls -1 one\.txt two\.txt\n  in \/.*\n[^]*^  1 Yes, once\n  2 Yes, always in this project .*\n  3 No$/m,
+    /^\$ touch one\.txt\n  touch two\.txt\n  ls -1 one\.txt two\.txt\n  in \/.*\n[^]*^  1 Yes, once \(allows it once\)\n  2 Yes, always in this project \(allows it every time; covers: .*\)\n  3 No \(refuses it\)$/m,
   )
   assert.equal((await at.machine.call(['task', 'answer', short, '1'])).code, 0)
   const [task] = await at.settled([id])

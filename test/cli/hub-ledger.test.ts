@@ -21,7 +21,7 @@ test('a task of a hub on PostgreSQL is backed up, restored into a file and impor
     const { code, out, err } = await machine.run(['hub', ...args])
     return `${code} ${out}${err}`.trim().replaceAll(machine.home, 'HOME').replaceAll(ledger, 'LEDGER')
   }
-  assert.match(await said('migrate', '--ledger', ledger), /^0 The tables of \S+ went from version 0 to 3:\n/)
+  assert.match(await said('migrate', '--ledger', ledger), /^0 The tables of \S+ went from version 0 to 4:\n/)
   const [one, other] = [
     await startedHub(t, machine, '0', ['--ledger', ledger]),
     await startedHub(t, new Machine(t), '0', ['--ledger', ledger]),
