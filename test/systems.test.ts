@@ -18,6 +18,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
   Sandbox: [
     'src/app/agent-wall.ts',
     'src/app/doctor/security-report.ts',
+    'src/app/native/command-home.ts',
     'src/app/native/native-diagnostics.ts',
     'src/app/native/native-enclosure.ts',
     'src/app/native/native-sandbox.ts',
@@ -37,6 +38,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     'src/base/process/left-processes.ts',
     'src/base/process/process-table.ts',
     'src/base/process/watchdog.ts',
+    'src/cli/run.ts',
     'src/terminals/child-processes.ts',
     'src/terminals/tmux/pane-scripts.ts',
     'src/terminals/tmux/tmux-host.ts',

@@ -49,6 +49,7 @@ export const variables: readonly VariableGroup[] = [
       { name: 'STY', does: 'Set inside screen, where links are printed as text.' },
       { name: 'TMUX', does: 'Set inside tmux: terminals of agents then open in that session.' },
       { name: 'TMUX_PANE', does: 'The pane of tmux that termaite runs in.' },
+      { name: 'TMUX_TMPDIR', does: 'The folder of the sockets of tmux, instead of /tmp.' },
       { name: 'VISUAL', does: 'The editor, before EDITOR.' },
       { name: 'EDITOR', does: 'The editor of /config, config edit and Ctrl+G. Default: vi.' },
       { name: 'SHELL', does: 'The shell of commands that begin with !.' },
