@@ -10,7 +10,7 @@ export const terminalsPath = '/api/terminals/socket'
 export const terminalsProtocol = 'termaite-terminals'
 /** The code and the reason with which the hub closes a connection whose sign-in or key has ended. */
 export const signedOut = 4401
-export const signedOutReason = 'the sign-in or the key has ended'
+export const signedOutReason = 'the sign-in or the key is no longer valid'
 
 /** The frames that a page sends. */
 export type PageFrame =
@@ -65,7 +65,7 @@ export function drawnBytes(frame: DrawnFrame): Uint8Array {
   return bytes
 }
 
-/** Reads a binary frame; undefined where the bytes are none. */
+/** Reads a binary frame; undefined if the bytes are none. */
 export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
   if (frame.length < headBytes) return undefined
   const view = new DataView(frame.buffer, frame.byteOffset, frame.length)
@@ -75,7 +75,7 @@ export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
   return { type: 'picture', channel, cols: view.getUint16(5), rows: view.getUint16(7), bytes }
 }
 
-/** Reads a frame of a page; undefined where it is none. */
+/** Reads a frame of a page; undefined if it is none. */
 export function readPageFrame(text: string): PageFrame | undefined {
   let found: Record<string, unknown>
   try {

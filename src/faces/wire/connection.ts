@@ -82,7 +82,7 @@ export class Connection {
   }
 
   /**
-   * Waits for the greeting of the other side; undefined where none comes in time. Frames after it wait for `read`; where the other side
+   * Waits for the greeting of the other side; undefined if none comes in time. Frames after it wait for `read`; if the other side
    * must not send any before this one has answered, `tooEarly` are the words that end the connection.
    */
   async first(withinMs: number, tooEarly?: string): Promise<FrameData | undefined> {

@@ -132,7 +132,7 @@ export function olderSide(theirs: WireVersion): 'ours' | 'theirs' | undefined {
   return theirs.oldest > wireVersion.version ? 'ours' : undefined
 }
 
-/** Reads a frame of the side that asks; undefined where it is none. */
+/** Reads a frame of the side that asks; undefined if it is none. */
 export function readAsking(data: FrameData): AskingFrame | undefined {
   const found = objectIn(data)
   if (!found) return undefined
@@ -160,7 +160,7 @@ function readAsker(by: unknown): Asker | undefined {
   return role !== undefined && isText(by.name, 200) ? { name: by.name, role } : undefined
 }
 
-/** Reads a frame of the side that answers; undefined where it is none. */
+/** Reads a frame of the side that answers; undefined if it is none. */
 export function readAnswering(data: FrameData): AnsweringFrame | undefined {
   if (typeof data !== 'string') return readOutput(data)
   const found = objectIn(data)

@@ -53,7 +53,7 @@ export type DialParts = { clock: Clock; env: Readonly<Record<string, string | un
 /** A socket of the hub that is not the usual one: its protocol, and its longest frame. */
 type SocketKind = { protocol: string; longest: number }
 
-/** A connection was not opened. `status` is that of the HTTP answer, where there was one. */
+/** A connection was not opened. `status` is that of the HTTP answer, if there was one. */
 export class DialFailed extends Error {
   override name = 'DialFailed'
   readonly status: number | undefined
