@@ -37,7 +37,7 @@ const makers: Record<string, readonly string[] | string> = {
   'agents/turn-watch.ts': ['silence'],
   'app/attachments/attachments.ts': ['attach'],
   'app/init/init-turn.ts': ['init'],
-  'app/native/key-files.ts': 'whether commands see the files with keys: test/app/native-sandbox.test.ts',
+  'app/native/key-files.ts': 'keys of the project: test/app/native-sandbox.test.ts',
   'app/native/native-sandbox.ts': 'a command that the wall refused: test/app/native-sandbox.test.ts',
   'app/race/kept-race.ts': 'whether a result replaces files that changed since its race: test/app/race.test.ts',
   'cli/commands/trust.ts': 'the text of a question that `confirm` asks',
