@@ -1,6 +1,6 @@
-import { realClock } from '../src/base/clock.ts'
+import { realClock } from '../src/base/time/clock.ts'
 import { ptyHost } from '../src/terminals/pty/pty-host.ts'
-import { attach } from '../src/faces/attach/attach-terminal.ts'
+import { attach } from '../src/wire/attach/attach-terminal.ts'
 
 /** A person at a terminal of this process: `attached.ts <command>`. */
 const host = ptyHost({ env: process.env, clock: realClock })

@@ -3,7 +3,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import pty from '@lydell/node-pty'
 import { randomName } from '../src/base/id.ts'
-import { quotedWord } from '../src/base/shell-word.ts'
+import { quotedWord } from '../src/base/text/shell-word.ts'
 
 type Env = Record<string, string>
 

@@ -1,8 +1,8 @@
-import type { ChatDesk, DeskEvent, DeskEvents } from '../src/faces/chat/chat-desk.ts'
-import { realClock } from '../src/base/clock.ts'
-import { openChat } from '../src/faces/chat/chat.ts'
-import { ScriptedDesk } from '../test/faces/chat/scripted-desk.ts'
-import { VirtualTerminal } from '../test/faces/chat/virtual-terminal.ts'
+import type { ChatDesk, DeskEvent, DeskEvents } from '../src/chat/desk/chat-desk.ts'
+import { realClock } from '../src/base/time/clock.ts'
+import { openChat } from '../src/chat/chat.ts'
+import { ScriptedDesk } from '../test/chat/scripted-desk.ts'
+import { VirtualTerminal } from '../test/chat/virtual-terminal.ts'
 
 /** The chat through ever more turns, in a process of its own; prints what it holds at each mark. */
 const marks = [1_000, 10_000]

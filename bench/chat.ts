@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path'
 import { build } from 'rolldown'
 import { newId } from '../src/base/id.ts'
-import { slugOf } from '../src/app/project.ts'
+import { slugOf } from '../src/home/project.ts'
 import { start, withMachine } from './measure.ts'
 
 /** An agent that talks for as long as anybody listens. */

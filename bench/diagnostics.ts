@@ -1,7 +1,7 @@
 import type { Row } from './measure.ts'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { realClock } from '../src/base/clock.ts'
+import { realClock } from '../src/base/time/clock.ts'
 import { LanguageServers } from '../src/languages/language-servers.ts'
 import { wallOf } from '../src/safety/wall/wall.ts'
 import { ms } from './measure.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ScreenWatcher } from '../src/agents/screen/screen-watcher.ts'
-import { realClock } from '../src/base/clock.ts'
+import { realClock } from '../src/base/time/clock.ts'
 import { ptyHost } from '../src/terminals/pty/pty-host.ts'
 import { tmuxHost } from '../src/terminals/tmux/tmux-host.ts'
 

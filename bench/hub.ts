@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { HubAway } from '../src/hub/remote-hub.ts'
-import { HubClient } from '../src/app/hub/hub-client.ts'
+import { HubAway } from '../src/hub/engine/remote-hub.ts'
+import { HubClient } from '../src/hub/client/hub-client.ts'
 import { at, ms, start } from './measure.ts'
 
 /** The load of one run. */

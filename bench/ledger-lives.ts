@@ -1,13 +1,13 @@
 // How many tasks live through a ledger in a second (added, given out, acknowledged, answered), without HTTP: SQLite in one
 // process, and PostgreSQL with one, two and four hubs, each a process of its own. Run: node bench/ledger-lives.ts
-import type { HubLedger, LedgerRound, NewChange, TaskRow } from '../src/core/work/hub-ledger.ts'
-import type { HubAgent, Task } from '../src/core/work/task.ts'
+import type { HubLedger, LedgerRound, NewChange, TaskRow } from '../src/hub/model/hub-ledger.ts'
+import type { HubAgent, Task } from '../src/hub/model/tasks/task.ts'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { emptyWrites as nothing } from '../src/core/work/hub-ledger.ts'
+import { emptyWrites as nothing } from '../src/hub/model/hub-ledger.ts'
 
 const lives = Number(process.env.LIVES ?? 10_000)
 const agents = 100
@@ -49,11 +49,11 @@ async function run(name: string, hubs: number, where: string): Promise<string> {
 
 async function open(where: string): Promise<HubLedger> {
   if (where.startsWith('sqlite ')) {
-    const { fileHubLedger } = await import('../src/store/ledgers/sqlite/hub-ledger.ts')
+    const { fileHubLedger } = await import('../src/hub/ledgers/sqlite/hub-ledger.ts')
     return fileHubLedger(where.slice('sqlite '.length))
   }
-  const { postgresAddress } = await import('../src/store/ledgers/postgres/address.ts')
-  const { postgresLedger } = await import('../src/store/ledgers/postgres/postgres-ledger.ts')
+  const { postgresAddress } = await import('../src/hub/ledgers/postgres/address.ts')
+  const { postgresLedger } = await import('../src/hub/ledgers/postgres/postgres-ledger.ts')
   return postgresLedger(postgresAddress(where, { env: {} }))
 }
 

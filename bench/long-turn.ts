@@ -1,5 +1,5 @@
 import type { Row } from './measure.ts'
-import { bytesOf, longTurn, prefixShares, rightAnswer } from '../test/agents/native/long-turn.ts'
+import { bytesOf, longTurn, prefixShares, rightAnswer } from '../test/native/loop/long-turn.ts'
 
 const rounds = 500
 const window = 32_000

@@ -1,8 +1,8 @@
-import type { Evidence } from '../src/mind/rotation/measured-order.ts'
+import type { Evidence } from '../src/turn/rotation/measured-order.ts'
 import type { Row } from './measure.ts'
-import { table } from '../src/base/table.ts'
-import { agentOrder } from '../src/mind/rotation/agent-order.ts'
-import { measuredOrder, priceOfSuccess } from '../src/mind/rotation/measured-order.ts'
+import { table } from '../src/base/text/table.ts'
+import { agentOrder } from '../src/turn/rotation/agent-order.ts'
+import { measuredOrder, priceOfSuccess } from '../src/turn/rotation/measured-order.ts'
 
 const turns = 1000
 const seeds = 40

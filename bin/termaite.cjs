@@ -50,7 +50,7 @@ function start() {
     // listeners set the exit code.
     process.exit()
   })
-  // A chat may run for days, and be killed at its end: see src/base/compiled-code.ts.
+  // A chat may run for days, and be killed at its end: see src/base/process/compiled-code.ts.
   process.once('termaite-compiled', function () {
     keep(true)
     kept = undefined

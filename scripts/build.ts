@@ -27,7 +27,7 @@ for (const { fileName, code } of program) hash.update(`${fileName}\0${code}\0`)
 writeFileSync(join(outdir, 'build.txt'), hash.digest('hex').slice(0, 16))
 
 // A thread starts from a file of its own, whose imports must not lead to the program's main file.
-const thread = 'tools/files/pdf-worker'
+const thread = 'native/tools/files/pdf-worker'
 const ofThread = await bundle({
   ...forNode(root),
   input: `src/${thread}.ts`,
@@ -35,14 +35,14 @@ const ofThread = await bundle({
 })
 
 // The hub's page: its own files, for a browser.
-const page = join(root, 'src', 'faces', 'web', 'page')
+const page = join(root, 'src', 'page', 'browser')
 const ofPage = await bundle({
   ...forBrowsers,
   input: { page: join(page, 'page.tsx') },
   output: {
     dir: join(outdir, 'page'),
     format: 'esm',
-    // By this form of name src/faces/web/page-files.ts knows the files that never change.
+    // By this form of name src/page/page-files.ts knows the files that never change.
     hashCharacters: 'hex',
     entryFileNames: '[name]-[hash:12].js',
     chunkFileNames: '[name]-[hash:12].js',
@@ -101,7 +101,7 @@ async function writeShell(folder: string) {
   const define = { SHELL_VERSION: JSON.stringify(version), SHELL_FILES: JSON.stringify(files) }
   return bundle({
     ...forBrowsers,
-    input: 'src/faces/web/worker/service-worker.ts',
+    input: 'src/page/worker/service-worker.ts',
     transform: { ...forBrowsers.transform, define },
     output: { file: join(folder, 'service-worker.js'), format: 'iife' },
   })

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 
-const page = join(import.meta.dirname, '..', 'src', 'faces', 'web', 'page')
+const page = join(import.meta.dirname, '..', 'src', 'page', 'browser')
 const svg = readFileSync(join(page, 'icon.svg'), 'utf8')
 
 /** A system cuts a maskable icon to any shape inside a circle of four fifths: the ground reaches the edge, and the sign is smaller. */

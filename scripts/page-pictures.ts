@@ -2,7 +2,7 @@
 // README's one. Arguments: the folder for all of them (a temporary one by default), and parts of their names to narrow the run.
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { HubClient } from '../src/app/hub/hub-client.ts'
+import type { HubClient } from '../src/hub/client/hub-client.ts'
 import { copyFileSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

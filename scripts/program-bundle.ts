@@ -34,7 +34,7 @@ export async function bundleProgram(root: string, dir: string): Promise<OutputCh
       codeSplitting: {
         groups: [
           { name: 'main', tags: ['$initial'], priority: 1 },
-          { name: 'native', test: /src[\\/]app[\\/]native[\\/]native-agent\.ts$/ },
+          { name: 'native', test: /src[\\/]native[\\/]native-agent\.ts$/ },
         ],
       },
       strict: true,

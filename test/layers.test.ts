@@ -39,9 +39,15 @@ function imported(file: string, text: string): string[] {
 
 const imports = [...texts].flatMap(([from, text]) => imported(from, text).map((to) => ({ from, to })))
 
+/** The names in a path, of which the first is the room's: a room can be a folder in a folder. */
+function namesIn(path: string): string[] {
+  const room = Object.keys(rooms).find((name) => name.includes('/') && path.startsWith(`${name}/`))
+  return room ? [room, ...path.slice(room.length + 1).split('/')] : path.split('/')
+}
+
 /** An import as an arrow between two parts of the innermost folder that holds both files; the folder's own files are one part. */
 function arrowOf({ from, to }: { from: string; to: string }) {
-  const [one, other] = [from.split('/'), to.split('/')]
+  const [one, other] = [namesIn(from), namesIn(to)]
   const depth = one.findIndex((name, at) => name !== other[at] || at === one.length - 1 || at === other.length - 1)
   const part = (path: string[]) => (path.length === depth + 1 ? '.' : path[depth]!)
   return { folder: one.slice(0, depth).join('/'), from: part(one), to: part(other) }
@@ -75,7 +81,7 @@ function compare(rule: string, found: string[]): void {
 test('the order of every folder names its parts, and each of them once', () => {
   const parts = new Map<string, Set<string>>()
   for (const file of texts.keys()) {
-    const path = file.split('/')
+    const path = namesIn(file)
     for (const at of path.keys()) {
       const folder = path.slice(0, at).join('/')
       parts.set(folder, (parts.get(folder) ?? new Set()).add(at === path.length - 1 ? '.' : path[at]!))
@@ -139,7 +145,7 @@ test('a room is a small part of the whole, and a folder is seen at a glance', ()
   const linesOf = (text: string) => text.split('\n').length - 1
   const sum = (all: string[]) => all.reduce((lines, text) => lines + linesOf(text), 0)
   const whole = sum([...texts.values()])
-  const byRoom = Map.groupBy(texts, ([file]) => file.split('/')[0]!)
+  const byRoom = Map.groupBy(texts, ([file]) => namesIn(file)[0]!)
   compare(
     'rooms too large',
     [...byRoom].filter(([, all]) => sum(all.map(([, text]) => text)) > largest.share * whole).map(([room]) => room),

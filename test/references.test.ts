@@ -4,13 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strayVariables, variables } from '../src/core/variables.ts'
-import { hubProtocol } from '../src/core/work/hub-protocol.ts'
-import { homeTable } from '../src/app/home-table.ts'
+import { hubProtocol } from '../src/hub/model/hub-protocol.ts'
+import { homeTable } from '../src/home/home-table.ts'
 import { referenceFolder } from '../scripts/references/page.ts'
 import { allRoutes } from '../scripts/references/hub-api.ts'
 import { references } from '../scripts/references.ts'
-import type { ServerPath } from '../src/faces/hub/server-paths.ts'
-import { serverPaths } from '../src/faces/hub/server-paths.ts'
+import type { ServerPath } from '../src/hub/http/access/server-paths.ts'
+import { serverPaths } from '../src/hub/http/access/server-paths.ts'
 import { goldenOf } from './golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -99,7 +99,7 @@ test('the description of the hub’s API holds together', () => {
 })
 
 test('the routes name every parameter of a query that they read, and no other', () => {
-  const files = globSync('src/faces/hub/{routes/*,event-streams}.ts', { cwd: root })
+  const files = globSync('src/hub/http/{routes/*,event-streams}.ts', { cwd: root })
   const read = new Set(
     files.flatMap((file) =>
       [
@@ -116,7 +116,7 @@ test('the routes name every parameter of a query that they read, and no other', 
 })
 
 test('the table of variables has every one that the code reads, and no other', () => {
-  const source = globSync(['src/**/*.{ts,cjs}', 'bin/*.cjs'], { cwd: root, exclude: ['src/faces/web/page/**'] })
+  const source = globSync(['src/**/*.{ts,cjs}', 'bin/*.cjs'], { cwd: root, exclude: ['src/page/browser/**'] })
     .filter((file) => file !== 'src/core/variables.ts')
     .map((file) => textOf(file).replaceAll(/^\s*(?:\/\/|\*|\/\*\*).*$/gm, ''))
     .join('\n')

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parsePsFields } from '../src/base/owner.ts'
+import { parsePsFields } from '../src/base/process/owner.ts'
 import { parsePs } from '../src/base/process/process-table.ts'
 import { failedTrial } from '../src/safety/wall/availability.ts'
 import { wallOf } from '../src/safety/wall/wall.ts'
@@ -16,14 +16,14 @@ const root = join(import.meta.dirname, '..')
 const asking: Readonly<Record<string, readonly string[]>> = {
   Install: ['bin/single-file.cjs'],
   Sandbox: [
-    'src/app/agent-wall.ts',
-    'src/app/doctor/security-report.ts',
-    'src/app/native/command-home.ts',
-    'src/app/native/native-diagnostics.ts',
-    'src/app/native/native-enclosure.ts',
-    'src/app/native/native-sandbox.ts',
-    'src/app/native/native-scratch.ts',
-    'src/app/native/toolbox.ts',
+    'src/native/agent-wall.ts',
+    'src/people/doctor/security-report.ts',
+    'src/native/command-home.ts',
+    'src/native/native-diagnostics.ts',
+    'src/native/native-enclosure.ts',
+    'src/native/native-sandbox.ts',
+    'src/native/native-scratch.ts',
+    'src/native/toolbox.ts',
     'src/desk/setup.ts',
     'src/safety/wall/availability.ts',
     'src/safety/wall/bubblewrap.ts',
@@ -34,34 +34,34 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     'src/safety/wall/wall.ts',
   ],
   Processes: [
-    'src/base/owner.ts',
+    'src/base/process/owner.ts',
     'src/base/process/left-processes.ts',
     'src/base/process/process-table.ts',
     'src/base/process/watchdog.ts',
     'src/cli/run.ts',
-    'src/terminals/child-processes.ts',
+    'src/terminals/program/child-processes.ts',
     'src/terminals/tmux/pane-scripts.ts',
     'src/terminals/tmux/tmux-host.ts',
   ],
-  Files: ['src/base/held-folder.ts', 'src/faces/peer/peer-sockets.ts', 'src/store/ledgers/postgres/address.ts'],
-  Desktop: ['src/app/native/native-servers.ts', 'src/faces/chat/screen/clipboard.ts'],
+  Files: ['src/base/files/held-folder.ts', 'src/wire/peer/peer-sockets.ts', 'src/hub/ledgers/postgres/address.ts'],
+  Desktop: ['src/native/native-servers.ts', 'src/chat/input/clipboard.ts'],
   'What the machine can do': [
     'src/machine/network.ts',
     'src/machine/operating-system.ts',
     'src/machine/program-search.ts',
     'src/machine/quick-scan.ts',
-    'src/mind/think/consensus/machine-fit.ts',
+    'src/think/consensus/machine-fit.ts',
   ],
   Windows: ['bin/termaite.cjs'],
 }
 
 /** Files that name a system, and do the same on each: places of other programs' files, words of a message, patterns. */
 const naming = [
-  'src/app/added-folders.ts',
-  'src/app/mcp/clients.ts',
-  'src/app/mcp/mcp-entries.ts',
+  'src/native/added-folders.ts',
+  'src/native/mcp/clients.ts',
+  'src/native/mcp/mcp-entries.ts',
   'src/cli/agent/supervised-run.ts',
-  'src/mind/think/script/script.ts',
+  'src/think/script/script.ts',
   'src/profiles/copilot/copilot.ts',
   'src/safety/secret-files.ts',
   'src/safety/shell/touched-paths.ts',
@@ -87,7 +87,7 @@ test('our own executable is named in one file, because that of the single file i
   const naming = globSync('src/**/*.ts', { cwd: root }).filter((file) =>
     /\bexecPath\b|\bargv\[1\]|\bargv0\b(?!:)/.test(readFileSync(join(root, file), 'utf8')),
   )
-  assert.deepEqual(naming, ['src/base/own-program.ts'])
+  assert.deepEqual(naming, ['src/base/process/own-program.ts'])
 })
 
 test('on Windows the program names WSL and ends', (t) => {

@@ -1,8 +1,8 @@
-import type { HomeRow } from '../../src/app/home-table.ts'
-import { asideRow, homeTable, personTable, projectTable, runTable } from '../../src/app/home-table.ts'
-import { instructionNames } from '../../src/agents/native/instructions.ts'
+import type { HomeRow } from '../../src/home/home-table.ts'
+import { asideRow, homeTable, personTable, projectTable, runTable } from '../../src/home/home-table.ts'
+import { instructionNames } from '../../src/native/loop/instructions.ts'
 import { steering } from '../../src/safety/trust/steering-files.ts'
-import { todoFile } from '../../src/tools/todo-list.ts'
+import { todoFile } from '../../src/native/tools/todo/todo-list.ts'
 import { code, page, plain, table } from './page.ts'
 
 export function fileReference(): string {

@@ -4,13 +4,13 @@ import type {
   KeptConversation,
   KeptProject,
   UsedAmounts,
-} from '../../src/core/talk/conversations.ts'
-import type { KeptAct } from '../../src/core/work/hub-audit.ts'
-import type { ListedInvite } from '../../src/hub/invites.ts'
-import type { ListedLink, ListedSignIn } from '../../src/hub/sign-ins.ts'
-import type { Shape } from '../../src/core/work/shape.ts'
-import { callerRoles } from '../../src/core/work/hub-key.ts'
-import { taskStates } from '../../src/core/work/task.ts'
+} from '../../src/core/turns/conversations.ts'
+import type { KeptAct } from '../../src/hub/model/access/hub-audit.ts'
+import type { ListedInvite } from '../../src/hub/engine/access/invites.ts'
+import type { ListedLink, ListedSignIn } from '../../src/hub/engine/access/sign-ins.ts'
+import type { Shape } from '../../src/core/data/shape.ts'
+import { callerRoles } from '../../src/hub/model/access/hub-key.ts'
+import { taskStates } from '../../src/hub/model/tasks/task.ts'
 import {
   about,
   anything,
@@ -23,7 +23,7 @@ import {
   oneOf,
   optional,
   string,
-} from '../../src/core/work/shape.ts'
+} from '../../src/core/data/shape.ts'
 import {
   agent,
   described,

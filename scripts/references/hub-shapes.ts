@@ -1,14 +1,14 @@
-import type { JsonSchema, Shape, TypeOf } from '../../src/core/work/shape.ts'
-import type { AgentStatus } from '../../src/core/work/agent-status.ts'
-import type { MachineRules } from '../../src/core/work/machine-rules.ts'
-import type { PipelineView } from '../../src/core/work/pipeline.ts'
-import type { Schedule } from '../../src/core/work/schedule.ts'
-import type { WorkspaceDay } from '../../src/core/work/spending-cap.ts'
-import type { TaskNote } from '../../src/core/work/task-note.ts'
-import type { TaskTry } from '../../src/core/work/task-try.ts'
-import type { HubAgent, Task, TaskStep } from '../../src/core/work/task.ts'
-import type { AgentNow, HubState } from '../../src/hub/hub-looks.ts'
-import type { ListedKey } from '../../src/hub/hub-keys.ts'
+import type { JsonSchema, Shape, TypeOf } from '../../src/core/data/shape.ts'
+import type { AgentStatus } from '../../src/hub/model/tasks/agent-status.ts'
+import type { MachineRules } from '../../src/hub/model/tasks/machine-rules.ts'
+import type { PipelineView } from '../../src/hub/model/tasks/pipeline.ts'
+import type { Schedule } from '../../src/hub/model/plans/schedule.ts'
+import type { WorkspaceDay } from '../../src/hub/model/tasks/spending-cap.ts'
+import type { TaskNote } from '../../src/hub/model/tasks/task-note.ts'
+import type { TaskTry } from '../../src/hub/model/tasks/task-try.ts'
+import type { HubAgent, Task, TaskStep } from '../../src/hub/model/tasks/task.ts'
+import type { AgentNow, HubState } from '../../src/hub/engine/hub-looks.ts'
+import type { ListedKey } from '../../src/hub/engine/access/hub-keys.ts'
 import {
   about,
   anything,
@@ -20,10 +20,10 @@ import {
   oneOf,
   optional,
   string,
-} from '../../src/core/work/shape.ts'
-import { hubRoles } from '../../src/core/work/hub-key.ts'
+} from '../../src/core/data/shape.ts'
+import { hubRoles } from '../../src/hub/model/access/hub-key.ts'
 import { questionSubjects } from '../../src/core/talk/question.ts'
-import { taskStates } from '../../src/core/work/task.ts'
+import { taskStates } from '../../src/hub/model/tasks/task.ts'
 
 /** The shapes that have a name in the descriptions, by their names. */
 export const namedShapes: Record<string, Shape<unknown>> = {}

@@ -1,10 +1,10 @@
-import type { CliCommand, Flag } from '../../src/cli/cli-command.ts'
+import type { CliCommand, Flag } from '../../src/cli/arguments/cli-command.ts'
 import { chatCommand } from '../../src/cli/chat-command.ts'
 import { commands } from '../../src/cli/commands.ts'
-import { usage } from '../../src/cli/cli-command.ts'
+import { usage } from '../../src/cli/arguments/cli-command.ts'
 import { exit, exitMeanings } from '../../src/core/exit-codes.ts'
 import { variables } from '../../src/core/variables.ts'
-import { homeTable } from '../../src/app/home-table.ts'
+import { homeTable } from '../../src/home/home-table.ts'
 
 /** The manual page of termaite, for man(1). */
 export function manPage(): string {

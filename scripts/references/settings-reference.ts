@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../src/core/work/shape.ts'
+import type { JsonSchema } from '../../src/core/data/shape.ts'
 import { projectSettingsSchema, settingsSchema } from '../../src/settings/settings-json-schema.ts'
 import { code, page, plain, table } from './page.ts'
 

@@ -1,4 +1,4 @@
-import type { LentServer, ScreenFacts } from '../core/work/profile.ts'
+import type { LentServer, ScreenFacts } from '../core/profile/profile.ts'
 import { promises } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../core/work/profile.ts'
+import type { Ended, Profile } from '../core/profile/profile.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Leash } from '../core/work/agent.ts'
 import { closingMessage, plainFailure, short } from './plain-failure.ts'

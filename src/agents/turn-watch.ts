@@ -1,7 +1,7 @@
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { Turn } from '../core/work/agent.ts'
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
 type TimeLimits = { timeoutMs: number; silenceMs: number }

@@ -1,30 +1,30 @@
-import type { Reach } from '../core/talk/running-turns.ts'
-import type { RunningTurns } from '../core/talk/running-turns.ts'
+import type { Reach } from '../core/turns/running-turns.ts'
+import type { RunningTurns } from '../core/turns/running-turns.ts'
 import type { Event } from '../core/talk/entry.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Ref } from '../core/talk/store.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
-import type { App } from './app.ts'
-import type { TurnSnapshots } from './turn-snapshots.ts'
-import type { TurnObserver } from './turn-traces.ts'
+import type { App } from '../turn/app.ts'
+import type { TurnSnapshots } from '../turn/turn-snapshots.ts'
+import type { TurnObserver } from '../turn/turn-traces.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
 import { defined } from '../base/defined.ts'
 import { mark } from '../base/mark.ts'
 import { isEntry } from '../core/talk/entry.ts'
-import { markDanger } from './cards.ts'
-import { compactNow } from './compaction.ts'
-import { oneLine } from '../base/table.ts'
-import { formedAnswer } from '../mind/formed-answer.ts'
-import { recordCorrection } from './judgements.ts'
-import { openRotation } from './rotation.ts'
+import { markDanger } from '../border/cards.ts'
+import { compactNow } from '../turn/compaction.ts'
+import { oneLine } from '../base/text/table.ts'
+import { formedAnswer } from '../turn/rotation/formed-answer.ts'
+import { recordCorrection } from '../turn/judgements.ts'
+import { openRotation } from '../turn/rotation.ts'
 import { takesServers } from '../settings/agent-settings.ts'
 import { enabledAgents, nativeAgents } from '../settings/enabled-agents.ts'
-import { thinkingFor } from './thinking/thinking-choice.ts'
-import { changedFiles, openTurnSnapshots, orNote, exclusiveSnapshots, withLateHistory } from './turn-snapshots.ts'
-import { openTraces } from './turn-traces.ts'
-import { noticeObserver } from './turn-notices.ts'
+import { thinkingFor } from '../think/turn/thinking-choice.ts'
+import { changedFiles, openTurnSnapshots, orNote, exclusiveSnapshots, withLateHistory } from '../turn/turn-snapshots.ts'
+import { openTraces } from '../turn/turn-traces.ts'
+import { noticeObserver } from '../turn/turn-notices.ts'
 import { leftProcesses } from '../base/process/left-processes.ts'
 
 /** The request of a person or a program for one turn. */
@@ -188,14 +188,14 @@ function measuredTurn(app: App, { prompt, agent: first }: TurnRequest) {
   let used: number | undefined
   return {
     async order({ history }: Turn, names: readonly string[]) {
-      const { readMeasured } = await import('./measured-rotation.ts')
+      const { readMeasured } = await import('../turn/measured-rotation.ts')
       const measured = await readMeasured(app)
       if (first === undefined) used ??= measured?.seed
       return measured?.order(names, { prompt, followsUp: history.length > 0 })
     },
     async over(): Promise<void> {
       if (used === undefined) return
-      const { drawAgain } = await import('./measured-rotation.ts')
+      const { drawAgain } = await import('../turn/measured-rotation.ts')
       await drawAgain(app, used)
     },
   }
@@ -231,7 +231,7 @@ async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Pro
   }
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
-  const { openThinking } = await import('./thinking/thinking.ts')
+  const { openThinking } = await import('../think/turn/thinking.ts')
   return openThinking(app, rotation, how, { first, turnBegan })
 }
 

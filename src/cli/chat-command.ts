@@ -1,5 +1,5 @@
-import type { CliCommand } from './cli-command.ts'
-import { turnFlags } from './turn-flags.ts'
+import type { CliCommand } from './arguments/cli-command.ts'
+import { turnFlags } from './arguments/turn-flags.ts'
 import { run } from './commands/prompt.ts'
 
 /** `termaite` without a command: the chat, or one turn. Its code is a part of the start, because most runs are turns. */

@@ -1,6 +1,6 @@
-import type { CliCommand } from './cli-command.ts'
-import { json, yes } from './cli-command.ts'
-import { limitFlags } from './turn-flags.ts'
+import type { CliCommand } from './arguments/cli-command.ts'
+import { json, yes } from './arguments/cli-command.ts'
+import { limitFlags } from './arguments/turn-flags.ts'
 import { crewCommands } from './crew-commands.ts'
 
 const session = { value: 'name', help: 'use the session with this name or id' }
@@ -25,7 +25,7 @@ export const commands: readonly CliCommand[] = [
       'termaite setup --use --dry-run',
       'termaite setup --use --undo',
     ],
-    load: () => import('./commands/setup.ts'),
+    load: () => import('./commands/machine/setup.ts'),
   },
   {
     name: 'doctor',
@@ -38,7 +38,7 @@ export const commands: readonly CliCommand[] = [
       ...json,
     },
     examples: ['termaite doctor', 'termaite doctor claude', 'termaite doctor --security'],
-    load: () => import('./commands/doctor.ts'),
+    load: () => import('./commands/machine/doctor.ts'),
   },
   {
     name: 'demo',
@@ -100,7 +100,7 @@ export const commands: readonly CliCommand[] = [
       'Show what you allowed each agent to do, and what termaite’s own agent did. verify checks the record; it exits 0 if the record is complete, 3 if entries are missing, and 1 if somebody changed it.',
     flags: { ...json },
     examples: ['termaite audit', 'termaite audit verify', 'termaite audit export > audit.jsonl'],
-    load: () => import('./commands/audit.ts'),
+    load: () => import('./commands/machine/audit.ts'),
   },
   {
     name: 'diff',
@@ -221,7 +221,7 @@ export const commands: readonly CliCommand[] = [
       'Show what is installed on this machine, as termaite tells its own agent. The machine is scanned again after a day.',
     flags: { refresh: { help: 'scan again now' }, ...json },
     examples: ['termaite system', 'termaite system --refresh', 'termaite system --json'],
-    load: () => import('./commands/system.ts'),
+    load: () => import('./commands/machine/system.ts'),
   },
   {
     name: 'config',
@@ -229,14 +229,14 @@ export const commands: readonly CliCommand[] = [
     summary: 'Find, print, check or edit the settings file.',
     flags: { ...json },
     examples: ['termaite config validate', 'termaite config edit'],
-    load: () => import('./commands/config.ts'),
+    load: () => import('./commands/machine/config.ts'),
   },
   {
     name: 'where',
     summary: 'List every file, worktree and process of termaite, and its entries in other programs’ settings.',
     flags: { ...json },
     examples: ['termaite where'],
-    load: () => import('./commands/where.ts'),
+    load: () => import('./commands/machine/where.ts'),
   },
   {
     name: 'trust',
@@ -249,7 +249,7 @@ export const commands: readonly CliCommand[] = [
       ...json,
     },
     examples: ['termaite trust', 'termaite trust ~/code/shop --yes', 'termaite trust --revoke'],
-    load: () => import('./commands/trust.ts'),
+    load: () => import('./commands/machine/trust.ts'),
   },
   {
     name: 'quarantine',
@@ -257,7 +257,7 @@ export const commands: readonly CliCommand[] = [
     summary: 'List the files that were taken away because programs could start from them, or put them back.',
     flags: { ...json },
     examples: ['termaite quarantine', 'termaite quarantine restore 3k7q0vmx'],
-    load: () => import('./commands/quarantine.ts'),
+    load: () => import('./commands/machine/quarantine.ts'),
   },
   {
     name: 'forget',
@@ -272,7 +272,7 @@ export const commands: readonly CliCommand[] = [
     summary: 'Remove termaite’s entries from other programs’ settings, and delete its own files.',
     flags: { ...yes, 'keep-history': { help: 'keep settings and conversations' } },
     examples: ['termaite uninstall'],
-    load: () => import('./commands/uninstall.ts'),
+    load: () => import('./commands/machine/uninstall.ts'),
   },
   {
     name: 'ps',
@@ -312,6 +312,6 @@ export const commands: readonly CliCommand[] = [
       uninstall: { help: 'remove the installed script' },
     },
     examples: ['termaite completion --install', 'eval "$(termaite completion bash)"'],
-    load: () => import('./commands/completion.ts'),
+    load: () => import('./commands/machine/completion.ts'),
   },
 ]

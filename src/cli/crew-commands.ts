@@ -1,8 +1,8 @@
-import type { CliCommand } from './cli-command.ts'
+import type { CliCommand } from './arguments/cli-command.ts'
 import { leashes } from '../core/work/agent.ts'
-import { hubRoles } from '../core/work/hub-key.ts'
-import { machineOffers, usualOffers } from '../core/work/machine-standing.ts'
-import { json, yes } from './cli-command.ts'
+import { hubRoles } from '../hub/model/access/hub-key.ts'
+import { machineOffers, usualOffers } from '../hub/model/machine-standing.ts'
+import { json, yes } from './arguments/cli-command.ts'
 
 const qr = {
   qr: { help: 'show the link as a QR code too (usual in a terminal where the address can be reached from elsewhere)' },
@@ -87,7 +87,7 @@ export const crewCommands: readonly CliCommand[] = [
       'termaite mcp serve --http 3920',
       'termaite mcp remove claude',
     ],
-    load: () => import('./commands/mcp.ts'),
+    load: () => import('./commands/machine/mcp.ts'),
   },
   {
     name: 'agent',
@@ -131,7 +131,7 @@ export const crewCommands: readonly CliCommand[] = [
       'termaite agent --resume',
       'termaite agent join https://hub.example --start=claude --clone',
     ],
-    load: () => import('./commands/agent.ts'),
+    load: () => import('./commands/hub/agent.ts'),
   },
   {
     name: 'link',
@@ -142,7 +142,7 @@ export const crewCommands: readonly CliCommand[] = [
       'termaite link --server https://hub.example',
       'termaite link --server https://hub.example --offer terminals,typing',
     ],
-    load: () => import('./commands/link.ts'),
+    load: () => import('./commands/hub/link.ts'),
   },
   {
     name: 'serve',
@@ -190,7 +190,7 @@ export const crewCommands: readonly CliCommand[] = [
       'termaite serve --public-url https://hub.example',
       'termaite serve --host 0.0.0.0 --tls-cert hub.pem --tls-key hub.key',
     ],
-    load: () => import('./commands/serve.ts'),
+    load: () => import('./commands/hub/serve.ts'),
   },
   {
     name: 'dashboard',
@@ -205,7 +205,7 @@ export const crewCommands: readonly CliCommand[] = [
       server: hubServer,
     },
     examples: ['termaite dashboard', 'termaite dashboard --read-only --hours 8'],
-    load: () => import('./commands/dashboard.ts'),
+    load: () => import('./commands/hub/dashboard.ts'),
   },
   {
     name: 'hub',
@@ -270,7 +270,7 @@ export const crewCommands: readonly CliCommand[] = [
       'termaite hub backup hub-monday.backup',
       'termaite hub import hub.db --ledger postgres://hub@db.example/hub',
     ],
-    load: () => import('./commands/hub.ts'),
+    load: () => import('./commands/hub/hub.ts'),
   },
   {
     name: 'task',
@@ -314,7 +314,7 @@ export const crewCommands: readonly CliCommand[] = [
       'termaite task answer 4kq2m8xz "the second one"',
       'termaite task approve 4kq2m8xz --merge',
     ],
-    load: () => import('./commands/task.ts'),
+    load: () => import('./commands/hub/task.ts'),
   },
   {
     name: 'report',
@@ -325,6 +325,6 @@ export const crewCommands: readonly CliCommand[] = [
       ...json,
     },
     examples: ['termaite report', 'termaite report --since 12h'],
-    load: () => import('./commands/report.ts'),
+    load: () => import('./commands/hub/report.ts'),
   },
 ]

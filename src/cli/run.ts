@@ -1,20 +1,20 @@
 import type { Io } from '../core/io.ts'
-import type { CliCommand } from './cli-command.ts'
+import type { CliCommand } from './arguments/cli-command.ts'
 import type { Stats } from 'node:fs'
-import type { EarlyFailure, Format } from '../faces/print.ts'
+import type { EarlyFailure, Format } from './output/print.ts'
 import type { SettingsError } from '../settings/fault.ts'
 import { createReadStream, fstatSync, readFileSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { mark } from '../base/mark.ts'
-import { diskFullWords, isDiskFull, ProgramMissing, refusedPathWords } from '../base/system-error.ts'
-import { absolutePath, rememberPlace } from '../base/program-path.ts'
-import { realClock } from '../base/clock.ts'
+import { diskFullWords, isDiskFull, ProgramMissing, refusedPathWords } from '../base/files/system-error.ts'
+import { absolutePath, rememberPlace } from '../base/process/program-path.ts'
+import { realClock } from '../base/time/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
-import { parse } from './args.ts'
+import { parse } from './arguments/args.ts'
 import { chatCommand } from './chat-command.ts'
 import { print, say, UsageError } from '../core/io.ts'
-import { version } from '../app/version.ts'
+import { version } from '../base/version.ts'
 import { exit } from '../core/exit-codes.ts'
 
 /** Runs this process: hands in its streams and signals, and sets its exit code. */
@@ -78,7 +78,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (named && parsed.words.includes(''))
       throw new UsageError(`${named.name}: one of the arguments is empty. Leave it out, or fill it in.`)
     if (parsed.values.help) {
-      const { helpText, overview } = await import('./help.ts')
+      const { helpText, overview } = await import('./arguments/help.ts')
       return printed(io, helpText(command, named ? '' : overview(await allCommands())))
     }
     if (parsed.values.version) return printed(io, version)
@@ -107,7 +107,7 @@ async function failed(error: unknown, io: Io, argv: readonly string[]): Promise<
   if (await isOwnSettingsFault(error, io, argv)) say(io, 'To edit the settings: termaite config edit')
   const format = await formatAsked(argv)
   if (format === 'text') return code
-  const { printFailure } = await import('../faces/print.ts')
+  const { printFailure } = await import('./output/print.ts')
   await printFailure({ kind, message }, { format, out: io.out, clock: io.clock })
   return code
 }
@@ -119,7 +119,7 @@ const ownSettingsLine = /^\/(?:settings\.json|config\.yaml):\d/
 async function isOwnSettingsFault(error: unknown, { env }: Io, argv: readonly string[]): Promise<boolean> {
   if (!(error instanceof UsageError) || error.name !== 'SettingsError') return false
   if (argv.slice(0, 2).join(' ') === 'config edit') return false
-  const { homeOf } = await import('../app/place.ts')
+  const { homeOf } = await import('../home/place.ts')
   const home = homeOf(env)
   const { faults } = error as SettingsError
   return faults.some((fault) => fault.startsWith(home) && ownSettingsLine.test(fault.slice(home.length)))
@@ -171,7 +171,7 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
   if (error instanceof StoreError) return { kind: 'store', message: error.message, code: 1 }
   const refused = refusedPathWords(error) ?? (isDiskFull(error) ? diskFullWords : undefined)
   if (refused !== undefined && io.env.TERMAITE_DEBUG !== '1') return { kind: 'store', message: refused, code: 1 }
-  const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])
+  const [{ borderOf }, { homeOf }] = await Promise.all([import('../border/border.ts'), import('../home/place.ts')])
   const mask = borderOf(io.env, homeOf(io.env)).toward('error')
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
   if (debug) return { kind: 'internal', message: `internal error: ${mask(debug)}`, code: 1 }
@@ -229,7 +229,7 @@ const mostCommandWords = 3
 async function refuseMistypedCommand(words: readonly string[]): Promise<void> {
   if (words.length === 0 || words.length > mostCommandWords) return
   const first = words[0]!.toLowerCase()
-  const { slips } = await import('../base/nearest.ts')
+  const { slips } = await import('../base/text/nearest.ts')
   const near = (other: string) =>
     Math.abs(first.length - other.length) <= allowedSlips(other) && slips(first, other) <= allowedSlips(other)
   const name = (await allCommands()).map((command) => command.name).find(near)

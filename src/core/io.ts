@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Clock } from '../base/clock.ts'
-import { terminalText } from '../base/ansi.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { terminalText } from '../base/text/ansi.ts'
 import { exit } from './exit-codes.ts'
 
 /** The environment, streams, clock and signal of one run. They are handed in: no layer below reads them from the process. */

@@ -1,4 +1,4 @@
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/text/nearest.ts'
 
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
 type Variable = { name: string; does: string; set?: true }

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Store } from '../core/talk/store.ts'
@@ -7,7 +7,7 @@ import type { Roster } from '../core/work/agent.ts'
 import type { Budget } from '../core/work/budget.ts'
 import type { Worktrees } from '../core/work/worktree.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
-import type { Envelope, WorkerPlace } from './workers/worker.ts'
+import type { Envelope, WorkerPlace } from './worker.ts'
 
 /** The rows that each slot's terminal showed at its last read. */
 export type LastRows = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }

@@ -1,7 +1,7 @@
 import type { KeeperParts } from './crew-parts.ts'
 import type { GoneSlot, HeldSlot, LivingSlot, Slot, Slots } from './slot.ts'
 import { Channel } from '../base/channel.ts'
-import { SteadyTime } from '../base/clock.ts'
+import { SteadyTime } from '../base/time/clock.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
 import { SlotLedger } from './slot-ledger.ts'
 import { gone, started } from './slot-moves.ts'

@@ -2,9 +2,9 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { LivingSlot, Slot } from './slot.ts'
-import { untilAborted } from '../base/clock.ts'
+import { untilAborted } from '../base/time/clock.ts'
 import { answered, asking } from './slot-moves.ts'
-import { roleTable } from './workers/worker.ts'
+import { roleTable } from './worker.ts'
 
 /** Opens a slot's agent, in the slot's terminal unless it works unseen; a terminal that lives is taken up, else it opens with the first turn. */
 export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {

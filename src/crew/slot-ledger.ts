@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { ShownPiece } from '../core/talk/shown-words.ts'
 import type { Blobs, Doc, Log, Store } from '../core/talk/store.ts'

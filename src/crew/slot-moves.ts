@@ -18,7 +18,7 @@ import type {
   StartingSlot,
   WorkingSlot,
 } from './slot.ts'
-import type { WorkerPlace } from './workers/worker.ts'
+import type { WorkerPlace } from './worker.ts'
 import { defined } from '../base/defined.ts'
 import { askedTurn } from './slot.ts'
 

@@ -33,7 +33,7 @@ import {
   withPlace,
 } from './slot-moves.ts'
 import { isGone } from './slot.ts'
-import { WorkerTurn } from './workers/worker-turn.ts'
+import { WorkerTurn } from './worker-turn.ts'
 
 const retryMs = 1_000
 

@@ -4,7 +4,7 @@ import type { Ref } from '../core/talk/store.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { WorkItem } from '../core/work/dependencies.ts'
 import type { Worktree } from '../core/work/worktree.ts'
-import type { Worker } from './workers/worker.ts'
+import type { Worker } from './worker.ts'
 import { defined } from '../base/defined.ts'
 
 export const slotStates = ['held', 'starting', 'busy', 'idle', 'asking', 'exited', 'failed'] as const

@@ -1,4 +1,4 @@
-import type { DeskEvent, DeskEvents } from '../faces/chat/chat-desk.ts'
+import type { DeskEvent, DeskEvents } from '../chat/desk/chat-desk.ts'
 import { Channel } from '../base/channel.ts'
 import { withoutPictureLinks } from '../core/talk/pictures.ts'
 

@@ -1,8 +1,8 @@
 import type { AuditCheck, UnclosedAct } from '../safety/audit-check.ts'
 import type { AuditEntry } from '../safety/audit-entry.ts'
-import { isAlive } from '../base/owner.ts'
-import { localTime } from '../base/local-time.ts'
-import { oneLine, table } from '../base/table.ts'
+import { isAlive } from '../base/process/owner.ts'
+import { localTime } from '../base/time/local-time.ts'
+import { oneLine, table } from '../base/text/table.ts'
 import { unclosedActs } from '../safety/audit-check.ts'
 
 /** Writes the newest audit entries as rows: time, decision or result, agent, tool, and subject. An act is one row, whether it ended or not. */

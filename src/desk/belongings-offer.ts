@@ -1,11 +1,11 @@
 import type { Ask, Option, Question } from '../core/talk/question.ts'
-import type { Changes } from '../app/belongings/changes.ts'
-import type { Offered, Offers, OffersWorld } from '../app/belongings/offers.ts'
-import type { OwnerProfile } from '../app/belongings/found-things.ts'
+import type { Changes } from '../people/belongings/changes.ts'
+import type { Offered, Offers, OffersWorld } from '../people/belongings/offers.ts'
+import type { OwnerProfile } from '../people/belongings/found-things.ts'
 import { consentOptions } from '../core/talk/consent.ts'
-import { borderOf } from '../app/border.ts'
-import { thingWords } from '../app/belongings/found-things.ts'
-import { carryOut, changesFor } from '../app/belongings/changes.ts'
+import { borderOf } from '../border/border.ts'
+import { thingWords } from '../people/belongings/found-things.ts'
+import { carryOut, changesFor } from '../people/belongings/changes.ts'
 import {
   findOffers,
   homePath,
@@ -16,8 +16,8 @@ import {
   offerLines,
   safeWords,
   secretWords,
-} from '../app/belongings/offers.ts'
-import { keepUsed } from '../app/belongings/used-things.ts'
+} from '../people/belongings/offers.ts'
+import { keepUsed } from '../people/belongings/used-things.ts'
 
 export type OfferWorld = OffersWorld & { say(text: string, how?: 'error'): void; ask: Ask; signal: AbortSignal }
 

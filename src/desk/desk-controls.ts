@@ -1,15 +1,15 @@
 import type { CommandTerms, Leash, Strategy, WorkMode } from '../core/work/agent.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
 import type { Thinking } from '../core/talk/framework.ts'
-import type { Standing } from '../faces/chat/chat-desk.ts'
-import type { App } from '../app/app.ts'
+import type { Standing } from '../chat/desk/chat-desk.ts'
+import type { App } from '../turn/app.ts'
 import type { TurnMaker } from '../app/turn.ts'
 import type { ModelChoice } from '../settings/agent-settings.ts'
 import type { DeskStatus } from './desk-status.ts'
 import type { DeskApp, WantedSession } from './desk-app.ts'
 import type { PlacedPrompt } from './history-pages.ts'
 import type { TurnRunner } from './turn-runner.ts'
-import type { BackgroundCommands } from '../tools/shell/background-commands.ts'
+import type { BackgroundCommands } from '../native/tools/shell/background-commands.ts'
 import { UsageError } from '../core/io.ts'
 
 /** Everything that a slash command can read and change at the desk. */

@@ -1,15 +1,15 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
-import type { Standing, AgentStanding } from '../faces/chat/chat-desk.ts'
-import type { App } from '../app/app.ts'
-import type { MeasuredRotation } from '../app/measured-rotation.ts'
-import type { Health } from '../mind/rotation/health.ts'
-import { healthDoc, noHealth, away } from '../mind/rotation/health.ts'
+import type { Standing, AgentStanding } from '../chat/desk/chat-desk.ts'
+import type { App } from '../turn/app.ts'
+import type { MeasuredRotation } from '../turn/measured-rotation.ts'
+import type { Health } from '../turn/rotation/health.ts'
+import { healthDoc, noHealth, away } from '../turn/rotation/health.ts'
 import { basename } from 'node:path'
-import { callAfter } from '../base/clock.ts'
+import { callAfter } from '../base/time/clock.ts'
 import { viewTokens } from '../core/talk/tokens.ts'
-import { nextAgent } from '../mind/rotation/agent-order.ts'
+import { nextAgent } from '../turn/rotation/agent-order.ts'
 import { enabledAgents, keepsOwnFlags, leashOf, loosestLeash, windowOf } from '../settings/enabled-agents.ts'
-import { defaultThinking } from '../app/thinking/thinking-choice.ts'
+import { defaultThinking } from '../think/turn/thinking-choice.ts'
 
 type DeskStatusParts = {
   app(): App
@@ -170,7 +170,7 @@ function leashStanding(settings: App['settings'], next: string | undefined): Pic
 /** Reads the order of the strategy `measured`, whose code is loaded for it alone. */
 async function measuredOf(app: App): Promise<MeasuredRotation | undefined> {
   if (app.settings.rotationStrategy !== 'measured') return undefined
-  const { readMeasured } = await import('../app/measured-rotation.ts')
+  const { readMeasured } = await import('../turn/measured-rotation.ts')
   return readMeasured(app)
 }
 

@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
 import type { Page } from './history-pages.ts'
-import { ownerMark } from '../base/owner.ts'
+import { ownerMark } from '../base/process/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { TurnSummary } from './turn-summary.ts'
 

@@ -1,9 +1,9 @@
-import type { App } from '../app/app.ts'
-import type { NamedResource, PastedPictures, PromptSources } from '../faces/chat/chat-desk.ts'
-import { pastedPaths, pastedPicture } from '../app/attachments/attachments.ts'
-import { personServers } from '../app/native/person-servers.ts'
+import type { App } from '../turn/app.ts'
+import type { NamedResource, PastedPictures, PromptSources } from '../chat/desk/chat-desk.ts'
+import { pastedPaths, pastedPicture } from '../turn/attachments/attachments.ts'
+import { personServers } from '../native/person-servers.ts'
 import { nativeAgents } from '../settings/enabled-agents.ts'
-import { openFinder } from '../tools/file-finder.ts'
+import { openFinder } from '../native/tools/file-finder.ts'
 import { pastPrompts } from './history-pages.ts'
 
 /** The files, resources, pictures and earlier prompts of the project that is open at a desk. */

@@ -1,7 +1,7 @@
 import type { Index, Session } from '../store/index/conversation-index.ts'
 import { UsageError } from '../core/io.ts'
 import { defined } from '../base/defined.ts'
-import { oneLine } from '../base/table.ts'
+import { oneLine } from '../base/text/table.ts'
 
 /** Finds a session by the beginning of its id or by its name; without a word, the last one. */
 export async function sessionNamed(

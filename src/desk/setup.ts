@@ -1,18 +1,18 @@
-import type { Clock } from '../base/clock.ts'
-import type { Sources, Offer } from '../app/offers/agent-offers.ts'
+import type { Clock } from '../base/time/clock.ts'
+import type { Sources, Offer } from '../people/offers/agent-offers.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { KnownOffer, KnownSettings } from '../app/offers/known-agents.ts'
+import type { KnownOffer, KnownSettings } from '../people/offers/known-agents.ts'
 import type { FileSettings } from '../settings/settings-schema.ts'
 import type { WrittenAgent } from '../settings/agent-settings.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Wall } from '../safety/wall/wall.ts'
-import { projectRoot } from '../base/git.ts'
-import { withoutProject } from '../base/program-path.ts'
+import { projectRoot } from '../base/files/git.ts'
+import { withoutProject } from '../base/process/program-path.ts'
 import { allProfiles } from '../profiles/all.ts'
-import { installedProfiles } from '../app/installed-programs.ts'
-import { nativeOffers, sourcesOf, cliOffer } from '../app/offers/agent-offers.ts'
-import { borderOf } from '../app/border.ts'
-import { knownSettings, withAgents, withKnown } from '../app/offers/known-agents.ts'
+import { installedProfiles } from '../profiles/installed-programs.ts'
+import { nativeOffers, sourcesOf, cliOffer } from '../people/offers/agent-offers.ts'
+import { borderOf } from '../border/border.ts'
+import { knownSettings, withAgents, withKnown } from '../people/offers/known-agents.ts'
 import { UsageError } from '../core/io.ts'
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { leashOf } from '../settings/enabled-agents.ts'
 import { rewriteSettings, writeSettings } from '../settings/settings-editor.ts'
 import { leashMeanings } from '../core/work/agent.ts'
 import { wallOf } from '../safety/wall/wall.ts'
-import { othersWords, unwalledWords } from '../app/native/wall-words.ts'
+import { othersWords, unwalledWords } from '../native/wall-words.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
 type SetupWorld = Person & {
@@ -67,7 +67,7 @@ async function offerOthers(world: SetupWorld): Promise<void> {
   const { env, cwd, home, clock } = world
   const [{ offerBelongings, newThings }, { hasBelongings }, { fileStore }] = await Promise.all([
     import('./belongings-offer.ts'),
-    import('../app/belongings/found-things.ts'),
+    import('../people/belongings/found-things.ts'),
     import('../store/files/file-store.ts'),
   ])
   const store = fileStore(home, { clock, tell: (words) => world.say(words, 'error') })
@@ -82,8 +82,8 @@ async function offerOthers(world: SetupWorld): Promise<void> {
 
 /** Offers the earlier sessions of other CLIs in this project, where there are any. Their files are only counted here. */
 async function pastWords({ env, cwd }: SetupWorld): Promise<string | undefined> {
-  const { countPast } = await import('../app/import/past-session.ts')
-  const { hasPast } = await import('../app/import/session-files.ts')
+  const { countPast } = await import('../people/import/past-session.ts')
+  const { hasPast } = await import('../people/import/session-files.ts')
   const counts: string[] = []
   for (const profile of allProfiles().filter(hasPast)) {
     const count = await countPast(profile, { home: env.HOME ?? '', env }, projectRoot(cwd)).catch(() => 0)

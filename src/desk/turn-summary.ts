@@ -1,12 +1,12 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { EntryOf, Event } from '../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
-import type { FileStat } from '../safety/snapshots.ts'
-import type { ChangedFiles, Closing } from '../faces/chat/chat-desk.ts'
-import type { App } from '../app/app.ts'
-import { SteadyTime, within } from '../base/clock.ts'
-import { whyChosen } from '../mind/rotation/agent-order.ts'
+import type { FileStat } from '../safety/snapshots/snapshots.ts'
+import type { ChangedFiles, Closing } from '../chat/desk/chat-desk.ts'
+import type { App } from '../turn/app.ts'
+import { SteadyTime, within } from '../base/time/clock.ts'
+import { whyChosen } from '../turn/rotation/agent-order.ts'
 import { SpentInView } from './desk-status.ts'
 
 /** The course of one turn as the desk saw it. */

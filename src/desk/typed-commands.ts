@@ -1,8 +1,8 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../turn/app.ts'
 import type { CommandList } from '../core/talk/command.ts'
 import type { CommandRunner } from './command-runner.ts'
-import { personServers } from '../app/native/person-servers.ts'
-import { promptCommand } from '../tools/mcp/server-status.ts'
+import { personServers } from '../native/person-servers.ts'
+import { promptCommand } from '../native/tools/mcp/server-status.ts'
 
 type TypedParts = {
   app(): App

@@ -1,7 +1,7 @@
 import type { ActivityRow, Index, UsageBy, UsageRow, VerdictRow } from '../store/index/conversation-index.ts'
-import { grouped } from '../base/number-words.ts'
-import { duration } from '../faces/chat/numbers.ts'
-import { table } from '../base/table.ts'
+import { grouped } from '../base/text/number-words.ts'
+import { duration } from '../chat/style/numbers.ts'
+import { table } from '../base/text/table.ts'
 
 /** The things that a row of the usage table can stand for. */
 export const usageRows = ['agent', 'day', 'project', 'framework'] as const satisfies readonly UsageBy[]

@@ -1,7 +1,7 @@
-import type { ProjectDoc } from '../app/project.ts'
-import type { App } from '../app/app.ts'
+import type { ProjectDoc } from '../home/project.ts'
+import type { App } from '../turn/app.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { away, healthDoc } from '../mind/rotation/health.ts'
+import { away, healthDoc } from '../turn/rotation/health.ts'
 
 type Wait = NonNullable<ProjectDoc['waiting']>
 

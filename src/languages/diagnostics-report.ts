@@ -1,5 +1,5 @@
 import type { RawDiagnostic } from './server-table.ts'
-import { terminalText } from '../base/ansi.ts'
+import { terminalText } from '../base/text/ansi.ts'
 
 /** An error of a file, as a server reported it, in text that is safe to show. Line and column count from 1. */
 type Problem = { line: number; column: number; message: string; code?: string }

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { OpenDocument } from './open-documents.ts'
 import type { Published } from './server-connection.ts'
 import type { RawDiagnostic } from './server-table.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { DataCallback, Disposable, MessageConnection } from 'vscode-jsonrpc/node'
 import type { Run } from '../base/process/run.ts'
 import type { FoundServer } from './server-search.ts'
@@ -14,8 +14,8 @@ import {
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node'
 import { messageOf } from '../base/error-message.ts'
-import { errorCode } from '../base/files.ts'
-import { stripAnsi } from '../base/ansi.ts'
+import { errorCode } from '../base/files/files.ts'
+import { stripAnsi } from '../base/text/ansi.ts'
 import { exitsWithin, start } from '../base/process/run.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -2,8 +2,8 @@ import type { Language } from './language.ts'
 import type { LanguageServer } from './server-table.ts'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { findOutside, isProgram } from '../base/program-path.ts'
-import { isWithin } from '../base/real-path.ts'
+import { findOutside, isProgram } from '../base/process/program-path.ts'
+import { isWithin } from '../base/files/real-path.ts'
 import { languageServers, serversFor } from './server-table.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

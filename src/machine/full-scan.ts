@@ -1,4 +1,4 @@
-import type { Runtime, SystemSpec } from '../core/work/system-spec.ts'
+import type { Runtime, SystemSpec } from '../core/profile/system-spec.ts'
 import type { QuickScan, Surroundings } from './quick-scan.ts'
 import type { ProbeParts } from './probes.ts'
 import { defined } from '../base/defined.ts'

@@ -1,4 +1,4 @@
-import type { SystemSpec } from '../core/work/system-spec.ts'
+import type { SystemSpec } from '../core/profile/system-spec.ts'
 import { frameworkNames } from '../core/talk/framework.ts'
 
 /** Programs that almost every machine has: a model is told of them only where they are missing. */

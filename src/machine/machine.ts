@@ -1,5 +1,5 @@
 import type { Store, Doc } from '../core/talk/store.ts'
-import type { SystemSpec } from '../core/work/system-spec.ts'
+import type { SystemSpec } from '../core/profile/system-spec.ts'
 import type { Surroundings } from './quick-scan.ts'
 import { hostname } from 'node:os'
 import { messageOf } from '../base/error-message.ts'

@@ -1,4 +1,4 @@
-import type { SystemSpec } from '../core/work/system-spec.ts'
+import type { SystemSpec } from '../core/profile/system-spec.ts'
 import { readFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { defined } from '../base/defined.ts'

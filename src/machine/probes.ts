@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Run } from '../base/process/run.ts'
-import { withoutGit } from '../base/git.ts'
+import { withoutGit } from '../base/files/git.ts'
 import { start } from '../base/process/run.ts'
-import { withoutModelKeys } from '../core/work/key-variables.ts'
+import { withoutModelKeys } from '../core/profile/key-variables.ts'
 
 type ProgramAnswer = { code: number | undefined; text: string }
 

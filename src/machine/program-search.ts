@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import { readdir, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { existsSync } from 'node:fs'

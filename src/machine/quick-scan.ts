@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts'
-import type { Runtime, SystemSpec } from '../core/work/system-spec.ts'
+import type { Clock } from '../base/time/clock.ts'
+import type { Runtime, SystemSpec } from '../core/profile/system-spec.ts'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { packageManagers, programs, runtimePrograms, wantedPrograms } from './known-programs.ts'

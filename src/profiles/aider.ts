@@ -1,10 +1,10 @@
-import type { Ended, Profile } from '../core/work/profile.ts'
+import type { Ended, Profile } from '../core/profile/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { join } from 'node:path'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
-import { providerKeys } from '../core/work/key-variables.ts'
+import { providerKeys } from '../core/profile/key-variables.ts'
 
 /** From its source (exceptions.py) and its issues; aider is a Python program that could not be run here. */
 export const signs: readonly Sign[] = [

@@ -1,4 +1,4 @@
-import type { CliPlace, Profile } from '../core/work/profile.ts'
+import type { CliPlace, Profile } from '../core/profile/profile.ts'
 import { isAbsolute, join } from 'node:path'
 import { aider } from './aider.ts'
 import { amp } from './amp.ts'

@@ -1,4 +1,4 @@
-import type { Profile } from '../core/work/profile.ts'
+import type { Profile } from '../core/profile/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { failureBySigns, providerSignsAfter } from './shared/failure-signs.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'

@@ -1,9 +1,9 @@
-import type { Ended, Profile } from '../core/work/profile.ts'
+import type { Ended, Profile } from '../core/profile/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { join } from 'node:path'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
-import { providerKeys } from '../core/work/key-variables.ts'
+import { providerKeys } from '../core/profile/key-variables.ts'
 
 export const signs: readonly Sign[] = [
   {

@@ -1,8 +1,8 @@
-import type { Profile } from '../core/work/profile.ts'
+import type { Profile } from '../core/profile/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { failureBySigns, providerSignsAfter } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
-import { providerKeys } from '../core/work/key-variables.ts'
+import { providerKeys } from '../core/profile/key-variables.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'
 
 /** From its source and its issues; crush could not be installed here, so its output is read as text. */

@@ -1,4 +1,4 @@
-import type { PastFact, PastReader, PastSessions } from '../core/work/past-session.ts'
+import type { PastFact, PastReader, PastSessions } from '../core/profile/past-session.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { dataFolder } from './shared/home-folders.ts'
 import { idOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'

@@ -1,4 +1,4 @@
-import type { CliPlace, Profile, Dialect, Step } from '../core/work/profile.ts'
+import type { CliPlace, Profile, Dialect, Step } from '../core/profile/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import type { Loose } from './shared/jsonl.ts'
@@ -8,7 +8,7 @@ import { failureBySigns, providerSignsAfter, readMessage } from './shared/failur
 import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { contentText, idOf, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
-import { providerKeys } from '../core/work/key-variables.ts'
+import { providerKeys } from '../core/profile/key-variables.ts'
 
 export const signs: readonly Sign[] = [
   {

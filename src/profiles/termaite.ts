@@ -1,4 +1,4 @@
-import type { Dialog, Journal, Journalled, ScreenFacts, Profile } from '../core/work/profile.ts'
+import type { Dialog, Journal, Journalled, ScreenFacts, Profile } from '../core/profile/profile.ts'
 import type { Screen } from '../core/screen/terminal.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question, Shown } from '../core/talk/question.ts'

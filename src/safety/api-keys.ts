@@ -1,7 +1,7 @@
 import type { Border } from './border.ts'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder, replaceFile } from '../base/files.ts'
+import { makeFolder, replaceFile } from '../base/files/files.ts'
 
 type KeyParts = {
   home: string

@@ -1,6 +1,6 @@
 import type { Line } from '../core/talk/store.ts'
 import type { AuditEntry, AuditHead } from './audit-entry.ts'
-import { isAlive } from '../base/owner.ts'
+import { isAlive } from '../base/process/owner.ts'
 import { beginning, hashOf, hashOfText } from './audit-entry.ts'
 
 /** An act that began and was not closed, and the process that began it. */

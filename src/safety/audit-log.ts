@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Doc, Line, Log, Store } from '../core/talk/store.ts'
 import type { AuditCheck } from './audit-check.ts'
 import type { Act, AuditContext, AuditedAct, AuditEntry, AuditHead } from './audit-entry.ts'
-import { isAlive, ownerMark } from '../base/owner.ts'
+import { isAlive, ownerMark } from '../base/process/owner.ts'
 import { checkChain, unclosedActs } from './audit-check.ts'
 import { beginning, hashOfText, isAuditEntry, knownHead, withHash } from './audit-entry.ts'
 

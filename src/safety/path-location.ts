@@ -1,8 +1,8 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path'
-import { isGitFolder } from '../base/git.ts'
-import { isWithin, realOf } from '../base/real-path.ts'
+import { isGitFolder } from '../base/files/git.ts'
+import { isWithin, realOf } from '../base/files/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
-import { fileKind } from './wall/settings-names.ts'
+import { fileKind } from './settings-names.ts'
 
 /** The project's folder, the home, and further folders that may be read like the project: long outputs, skills. All are real paths. */
 export type ProjectBounds = {

@@ -1,5 +1,5 @@
-import { efforts } from '../core/work/effort.ts'
-import { about, list, mapOf, object, oneOf, optional } from '../core/work/shape.ts'
+import { efforts } from '../core/profile/effort.ts'
+import { about, list, mapOf, object, oneOf, optional } from '../core/data/shape.ts'
 import { profileNames } from '../profiles/all.ts'
 import {
   amount,

@@ -1,6 +1,6 @@
 import type { FileSettings } from './settings-schema.ts'
-import type { Profile } from '../core/work/profile.ts'
-import type { Effort } from '../core/work/effort.ts'
+import type { Profile } from '../core/profile/profile.ts'
+import type { Effort } from '../core/profile/effort.ts'
 import { defined } from '../base/defined.ts'
 import { UsageError } from '../core/io.ts'
 import { hasNoEffort } from '../models/model-windows.ts'

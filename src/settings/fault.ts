@@ -1,4 +1,4 @@
-import type { Path } from '../core/work/shape.ts'
+import type { Path } from '../core/data/shape.ts'
 import { UsageError } from '../core/io.ts'
 
 /** A parsed settings file that knows the line of each key. */

@@ -1,7 +1,7 @@
 import type { HookEvent, HookSettings } from '../safety/hooks/hook-config.ts'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { readUntrustedFile } from '../agents/native/untrusted-file.ts'
+import { readUntrustedFile } from '../safety/untrusted-file.ts'
 import { parseHooks } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
 import { projectFile } from './settings-schema.ts'

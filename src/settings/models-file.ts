@@ -11,7 +11,7 @@ import {
   oneOf,
   optional,
   string,
-} from '../core/work/shape.ts'
+} from '../core/data/shape.ts'
 import { providers } from '../models/provider.ts'
 import { useOwnRows } from '../models/model-windows.ts'
 import { messageOf } from '../base/error-message.ts'

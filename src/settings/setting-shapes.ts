@@ -1,6 +1,6 @@
-import type { JsonSchema, Shape } from '../core/work/shape.ts'
+import type { JsonSchema, Shape } from '../core/data/shape.ts'
 import { leashes, leashMeanings } from '../core/work/agent.ts'
-import { about, boolean, integer, numberAbove, oneOf, optional, string } from '../core/work/shape.ts'
+import { about, boolean, integer, numberAbove, oneOf, optional, string } from '../core/data/shape.ts'
 
 export const text = string()
 export const filled = string({ matches: /\S/, wants: 'a string that is not empty' })

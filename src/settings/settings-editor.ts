@@ -2,10 +2,10 @@ import type { Ask } from '../core/talk/question.ts'
 import type { FileSettings } from './settings-schema.ts'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { editFile } from '../base/editor.ts'
+import { editFile } from '../base/process/editor.ts'
 import { UsageError } from '../core/io.ts'
-import { replaceFile } from '../base/files.ts'
-import { withoutModelKeys } from '../core/work/key-variables.ts'
+import { replaceFile } from '../base/files/files.ts'
+import { withoutModelKeys } from '../core/profile/key-variables.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
 export type Edit = {

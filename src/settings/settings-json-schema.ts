@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../core/work/shape.ts'
+import type { JsonSchema } from '../core/data/shape.ts'
 import { usualSettings } from './settings.ts'
 import { listForm, mapForm, projectForm } from './settings-schema.ts'
 

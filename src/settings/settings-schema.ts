@@ -1,14 +1,14 @@
 import type { Language } from '../languages/language.ts'
-import type { Shape, TypeOf } from '../core/work/shape.ts'
+import type { Shape, TypeOf } from '../core/data/shape.ts'
 import { strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
-import { machineOffers } from '../core/work/machine-standing.ts'
+import { machineOffers } from '../hub/model/machine-standing.ts'
 import { languages } from '../languages/language.ts'
 import { hooksSchema } from '../safety/hooks/hook-config.ts'
 import { modes } from '../safety/rules/permission-modes.ts'
 import { rulePattern } from '../safety/rules/permission-rule.ts'
 import { occasions } from '../core/talk/notice.ts'
-import { about, anything, either, integer, list, mapOf, Misfit, object, oneOf, string } from '../core/work/shape.ts'
+import { about, anything, either, integer, list, mapOf, Misfit, object, oneOf, string } from '../core/data/shape.ts'
 import { agentList, agentMap } from './agent-schema.ts'
 import {
   amount,

@@ -1,5 +1,5 @@
 import type { Source } from './fault.ts'
-import { parseLocated } from '../base/yaml-parser.ts'
+import { parseLocated } from '../base/text/yaml-parser.ts'
 import { SettingsError, syntaxFaults } from './fault.ts'
 
 export function parseYaml(file: string, text: string): Source {

@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import { accessSync, constants, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf } from '../base/error-message.ts'
-import { errorCode, isMissing } from '../base/files.ts'
+import { errorCode, isMissing } from '../base/files/files.ts'
 import { StoreError } from '../core/talk/store.ts'
 
 /** The clock of a store, and how the person is told of a file that it moved. */

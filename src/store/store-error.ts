@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error-message.ts'
-import { errorCode } from '../base/files.ts'
-import { systemErrorWords } from '../base/system-error.ts'
+import { errorCode } from '../base/files/files.ts'
+import { systemErrorWords } from '../base/files/system-error.ts'
 import { StoreError } from '../core/talk/store.ts'
 
 /** SQLite does not say whether the file system or only the file is read-only. */

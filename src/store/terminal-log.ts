@@ -1,9 +1,9 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Terminal } from '../core/screen/terminal.ts'
 import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { stripAnsi } from '../base/ansi.ts'
-import { makeFolder } from '../base/files.ts'
+import { stripAnsi } from '../base/text/ansi.ts'
+import { makeFolder } from '../base/files/files.ts'
 import { ShownLines } from './shown-lines.ts'
 
 /** How many logs of each agent are kept. */

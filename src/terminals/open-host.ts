@@ -1,9 +1,9 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { TerminalHost } from '../core/screen/terminal.ts'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
-import { findOutside, withoutProject } from '../base/program-path.ts'
+import { findOutside, withoutProject } from '../base/process/program-path.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

@@ -1,7 +1,7 @@
 import type { Span } from './span.ts'
 import type { TraceTarget } from './trace-target.ts'
 import { fetchMessage } from '../base/error-message.ts'
-import { fetchFor } from '../base/proxied-fetch.ts'
+import { fetchFor } from '../base/http/proxied-fetch.ts'
 
 /** How long a turn waits for the collector. */
 const longestMs = 3_000

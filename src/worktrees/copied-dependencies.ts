@@ -2,8 +2,8 @@ import type { Environment } from './worktree-git.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { collect } from '../base/collect.ts'
-import { projectGit } from '../base/project-git.ts'
+import { collect } from '../base/process/collect.ts'
+import { projectGit } from '../base/git/project-git.ts'
 
 /** Folders into which package managers install what a project needs. */
 const installed = new Set(['node_modules', '.venv', 'venv', 'vendor'])

@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
 import type { Environment } from './worktree-git.ts'
-import { callAfter } from '../base/clock.ts'
-import { projectGit } from '../base/project-git.ts'
-import { cloneAddress, remoteAddress } from '../core/work/workspace.ts'
+import { callAfter } from '../base/time/clock.ts'
+import { projectGit } from '../base/git/project-git.ts'
+import { cloneAddress, remoteAddress } from '../hub/model/tasks/workspace.ts'
 import { remoteOf } from './repository-facts.ts'
 
 export type RemoteParts = {

@@ -1,11 +1,11 @@
-import type { GitSetting } from '../base/git-settings.ts'
-import type { RepositoryFacts } from '../core/work/workspace.ts'
+import type { GitSetting } from '../base/git/git-settings.ts'
+import type { RepositoryFacts } from '../hub/model/tasks/workspace.ts'
 import type { Environment } from './worktree-git.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { gitFolders } from '../base/git.ts'
-import { fileSettings, personSettings } from '../base/git-settings.ts'
-import { projectGit } from '../base/project-git.ts'
+import { gitFolders } from '../base/files/git.ts'
+import { fileSettings, personSettings } from '../base/git/git-settings.ts'
+import { projectGit } from '../base/git/project-git.ts'
 
 /** The longest that the search for the first commits of a history may take. A history that is longer stays unknown. */
 const searchMs = 15_000

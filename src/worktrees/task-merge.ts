@@ -1,9 +1,9 @@
-import type { FileChange } from '../core/work/task-changes.ts'
-import type { Git } from '../base/project-git.ts'
+import type { FileChange } from '../hub/model/tasks/task-changes.ts'
+import type { Git } from '../base/git/project-git.ts'
 import type { Environment } from './worktree-git.ts'
 import { existsSync, realpathSync } from 'node:fs'
-import { gitFolders } from '../base/git.ts'
-import { checkedGit, projectGit } from '../base/project-git.ts'
+import { gitFolders } from '../base/files/git.ts'
+import { checkedGit, projectGit } from '../base/git/project-git.ts'
 import { branchOf, diffOf, filesOf, ownName, sweepBranch } from './task-branches.ts'
 import { hasBranch } from './worktree-git.ts'
 

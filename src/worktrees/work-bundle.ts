@@ -1,10 +1,10 @@
 import type { Environment } from './worktree-git.ts'
-import type { KeptText, TryBundle } from '../core/work/task-try.ts'
+import type { KeptText, TryBundle } from '../hub/model/tasks/task-try.ts'
 import { createReadStream } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { sha256 } from '../base/hash.ts'
-import { checkedGit, projectGit } from '../base/project-git.ts'
-import { bundlePart } from '../core/work/task-try.ts'
+import { checkedGit, projectGit } from '../base/git/project-git.ts'
+import { bundlePart } from '../hub/model/tasks/task-try.ts'
 
 /** The commits of a branch: its last one, and the one that it began at. */
 type BranchCommits = { branch: string; commit: string; base: string }

@@ -1,9 +1,9 @@
-import type { Git, GitRunOptions } from '../base/project-git.ts'
+import type { Git, GitRunOptions } from '../base/git/project-git.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { gitFolders } from '../base/git.ts'
-import { checkedGit } from '../base/project-git.ts'
-import { isDiskFull } from '../base/system-error.ts'
+import { gitFolders } from '../base/files/git.ts'
+import { checkedGit } from '../base/git/project-git.ts'
+import { isDiskFull } from '../base/files/system-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../base/clock.ts'
-import { callAfter } from '../base/clock.ts'
-import { realClock } from '../base/clock.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { callAfter } from '../base/time/clock.ts'
+import { realClock } from '../base/time/clock.ts'
 import { start } from '../base/process/run.ts'
 
 /** The `crew.setup` command, and whether the project is trusted to run it. */

@@ -1,4 +1,4 @@
-import type { Dialect, Step } from '../../src/core/work/profile.ts'
+import type { Dialect, Step } from '../../src/core/profile/profile.ts'
 
 /** A CLI's speech for tests: each line is a step in JSON; `ask` carries the question alone. */
 export function testDialect(over: Partial<Dialect> = {}): Dialect {

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Step } from '../../src/core/work/profile.ts'
+import type { Step } from '../../src/core/profile/profile.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import { HandClock } from '../hand-clock.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'

@@ -1,7 +1,7 @@
 import type { PipeParts, PipeSpec } from '../../src/agents/pipe/pipe-agent.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Failure } from '../../src/core/talk/outcome.ts'
-import type { Profile } from '../../src/core/work/profile.ts'
+import type { Profile } from '../../src/core/profile/profile.ts'
 import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { alive, labelled } from '../base/alive.ts'

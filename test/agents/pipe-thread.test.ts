@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Fact } from '../../src/core/talk/entry.ts'
-import type { Profile } from '../../src/core/work/profile.ts'
+import type { Profile } from '../../src/core/profile/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import { promptText } from '../../src/core/talk/transcript.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'

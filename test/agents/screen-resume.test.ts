@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Agent } from '../../src/core/work/agent.ts'
-import type { ScreenFacts } from '../../src/core/work/profile.ts'
+import type { ScreenFacts } from '../../src/core/profile/profile.ts'
 import type { Screen } from '../../src/core/screen/terminal.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Tty } from '../terminals/scripted-terminals.ts'

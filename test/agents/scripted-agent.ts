@@ -2,7 +2,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import type { Failure } from '../../src/core/talk/outcome.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Agent, Traits, Turn } from '../../src/core/work/agent.ts'
-import { untilAborted } from '../../src/base/clock.ts'
+import { untilAborted } from '../../src/base/time/clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { estimateTokens } from '../../src/core/talk/tokens.ts'
 

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
-import { realClock } from '../../src/base/clock.ts'
-import { ask } from '../../src/faces/terminal-questions.ts'
+import { realClock } from '../../src/base/time/clock.ts'
+import { ask } from '../../src/questions/terminal-questions.ts'
 import { readStdin } from '../../src/cli/commands/prompt.ts'
 import { goldenOf } from '../golden.ts'
 

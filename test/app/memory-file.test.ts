@@ -6,9 +6,9 @@ import { memoryFile, noteText, unreadWords, withNote, writeMemory } from '../../
 import { addNote, ChangedMeanwhile } from '../../src/app/memory/memory-turn.ts'
 import { claude } from '../../src/profiles/claude/claude.ts'
 import { codex } from '../../src/profiles/codex/codex.ts'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { isNote } from '../../src/core/talk/command.ts'
-import { groundOf } from '../agents/native/ground.ts'
+import { groundOf } from '../native/loop/ground.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { AddressRanges, networkOf, plainAddress } from '../../src/base/address-ranges.ts'
+import { AddressRanges, networkOf, plainAddress } from '../../src/base/http/address-ranges.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { AnsiStripper, cleanText, stripAnsi, terminalText } from '../../src/base/ansi.ts'
+import { AnsiStripper, cleanText, stripAnsi, terminalText } from '../../src/base/text/ansi.ts'
 
 const cases: [string, string, string][] = [
   ['colours', '\x1b[1;31mred\x1b[0m and \x1b[38;5;200mpink\x1b[m', 'red and pink'],

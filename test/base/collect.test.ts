@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { collect } from '../../src/base/collect.ts'
+import { collect } from '../../src/base/process/collect.ts'
 
 // A program inside the folder where it is started is never taken, and the PATH of the tests may lie in the temporary folder.
 const folder = mkdtempSync(join(tmpdir(), 'termaite-collect-'))

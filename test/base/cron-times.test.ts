@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { loadCronTimes } from '../../src/base/cron-times.ts'
-import { durationMs, durationText } from '../../src/base/duration.ts'
+import { loadCronTimes } from '../../src/base/time/cron-times.ts'
+import { durationMs, durationText } from '../../src/base/time/duration.ts'
 
 test('a cron pattern comes at the time that clocks in its zone show, also when these are set', async () => {
   const { next } = await loadCronTimes()

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { start } from '../../src/base/process/run.ts'
 
 /** A process of its own for tests that kill it: runs its argument and tells the pids of its own children. */

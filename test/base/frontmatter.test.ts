@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
 import { stringify } from 'yaml'
-import { frontmatter } from '../../src/base/frontmatter.ts'
+import { frontmatter } from '../../src/base/text/frontmatter.ts'
 
 test('fields are read as people write them', () => {
   const text = [

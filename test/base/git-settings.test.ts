@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { projectGit } from '../../src/base/project-git.ts'
+import { projectGit } from '../../src/base/git/project-git.ts'
 import { Project } from '../safety/project.ts'
 
 /** A repository, and a git that notes the first words of each of its calls. */

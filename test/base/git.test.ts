@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gitFolders, hasOwnGitFolders, projectRoot } from '../../src/base/git.ts'
+import { gitFolders, hasOwnGitFolders, projectRoot } from '../../src/base/files/git.ts'
 
 test('the project is the nearest folder with .git, else the folder itself, as a real path', (t) => {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-git-')))

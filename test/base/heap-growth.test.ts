@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-const source = join(import.meta.dirname, '../../src/base/heap-growth.ts')
+const source = join(import.meta.dirname, '../../src/base/process/heap-growth.ts')
 
 /** The size of the space for new objects after much that lived for a while, in a process of its own. */
 function bytesAfterWork(begin: string): number {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { HttpAnswer, sendRequest } from '../../src/base/http-request.ts'
+import { HttpAnswer, sendRequest } from '../../src/base/http/http-request.ts'
 
 async function served(t: TestContext, listener: RequestListener): Promise<URL> {
   const server = createServer(listener).listen(0, '127.0.0.1')

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { collect } from '../../src/base/collect.ts'
+import { collect } from '../../src/base/process/collect.ts'
 import { killChild } from '../../src/base/process/kill-child.ts'
 
 const root = join(import.meta.dirname, '..', '..', 'src')

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { Lines } from '../../src/base/lines.ts'
+import { Lines } from '../../src/base/text/lines.ts'
 import { Tail, closingLine } from '../../src/agents/process-failure.ts'
 
 test('lines come whole wherever the stream is cut, blank ones not at all', () => {

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { slips } from '../../src/base/nearest.ts'
+import { slips } from '../../src/base/text/nearest.ts'
 
 test('each typing slip counts once', () => {
   const words: [string, string, number][] = [

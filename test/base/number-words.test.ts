@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { grouped } from '../../src/base/number-words.ts'
+import { grouped } from '../../src/base/text/number-words.ts'
 
 test('whole numbers are grouped as the system groups them', () => {
   fc.assert(fc.property(fc.maxSafeInteger(), (count) => assert.equal(grouped(count), count.toLocaleString('en'))))

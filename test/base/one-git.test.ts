@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..', '..', 'src')
 
 /** Files that name git without starting it: lists of programs that a machine may have. */
-const lists = ['core/work/workspace.ts', 'machine/machine-summary.ts', 'machine/program-search.ts']
+const lists = ['hub/model/tasks/workspace.ts', 'machine/machine-summary.ts', 'machine/program-search.ts']
 
 /** The rules judge commands of git; they start none. */
 const isShellRule = (file: string) => /^safety\/(?:shell|rules)\//.test(file)
@@ -17,7 +17,7 @@ test('git is started in one file alone', () => {
   const code = (file: string) => readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '')
   assert.deepEqual(
     files.filter((file) => /(?<!\w\[)(['"`])git\1/.test(code(file))).sort(),
-    ['base/run-git.ts', ...lists],
+    ['base/git/run-git.ts', ...lists],
     'start git with runGit, startGit or projectGit',
   )
   const inShell = /\b(?:collect|spawn|spawnSync|exec|execSync|execFile|execFileSync|start)\([^)]*\bgit [a-z]/

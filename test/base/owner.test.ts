@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { isAlive, isHere, ownerMark, ownerPid, processStart } from '../../src/base/owner.ts'
+import { isAlive, isHere, ownerMark, ownerPid, processStart } from '../../src/base/process/owner.ts'
 
 const [place, boot, pid, start] = ownerMark().split(',') as [string, string, string, string]
 const mark = (...parts: (string | number)[]) => parts.join(',')
@@ -46,7 +46,7 @@ test('a process that could not learn its start time is known by its pid', () => 
 test('a process is not called dead because too many files are open to look at it', () => {
   const script = `
     import { openSync } from 'node:fs'
-    import { isAlive, ownerMark } from '${join(import.meta.dirname, '../../src/base/owner.ts')}'
+    import { isAlive, ownerMark } from '${join(import.meta.dirname, '../../src/base/process/owner.ts')}'
     const dead = ownerMark().replace(String(process.pid), String(2 ** 22 + 1))
     try { for (;;) openSync('/dev/null') } catch (error) { console.log(error.code, isAlive(ownerMark()), isAlive(dead)) }`
   const args = ['-c', 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, script]

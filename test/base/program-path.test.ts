@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { collect } from '../../src/base/collect.ts'
-import { absolutePath, findOutside, unshadowed, unshadowedArgv } from '../../src/base/program-path.ts'
+import { collect } from '../../src/base/process/collect.ts'
+import { absolutePath, findOutside, unshadowed, unshadowedArgv } from '../../src/base/process/program-path.ts'
 
 /** A project with programs in its folders, and a machine with two of its own. */
 function shadows(t: TestContext) {

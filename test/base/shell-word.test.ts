@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fc from '../cases.ts'
-import { quotedWord, shellWord } from '../../src/base/shell-word.ts'
+import { quotedWord, shellWord } from '../../src/base/text/shell-word.ts'
 
 test('words reach a program through bash as they were', () => {
   const words = fc

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { SteadyTime } from '../../src/base/clock.ts'
+import { SteadyTime } from '../../src/base/time/clock.ts'
 import { HandClock } from '../hand-clock.ts'
 
 const yearMs = 31_536_000_000

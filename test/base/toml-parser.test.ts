@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { parseToml, TomlError } from '../../src/base/toml-parser.ts'
+import { parseToml, TomlError } from '../../src/base/text/toml-parser.ts'
 
 /** The parser's tables have no prototype, and its dates are objects. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { wordWrapped } from '../../src/base/word-wrap.ts'
+import { wordWrapped } from '../../src/base/text/word-wrap.ts'
 
 test('long lines are broken between words and keep their indent; short lines and long words stay as they are', () => {
   const text = 'one  two\n  three four five six\na-word-that-is-too-long x'

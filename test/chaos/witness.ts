@@ -1,9 +1,9 @@
-import type { HubChange } from '../../src/core/work/hub-ledger.ts'
-import type { Task } from '../../src/core/work/task.ts'
+import type { HubChange } from '../../src/hub/model/hub-ledger.ts'
+import type { Task } from '../../src/hub/model/tasks/task.ts'
 import assert from 'node:assert/strict'
-import { ackMs } from '../../src/hub/task-rules.ts'
-import { taskIdOf } from '../../src/hub/task-rules.ts'
-import { withNote } from '../../src/core/work/task-note.ts'
+import { ackMs } from '../../src/hub/engine/rules/task-rules.ts'
+import { taskIdOf } from '../../src/hub/engine/rules/task-rules.ts'
+import { withNote } from '../../src/hub/model/tasks/task-note.ts'
 
 /** The promises of the hub that a run broke. */
 export type Faults = {

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { diffText } from '../hub/diff-text.ts'
+import { diffText } from '../hub/engine/diff-text.ts'
 import { once } from 'node:events'
 import { until } from '../until.ts'
 import { modelServer } from '../real/model-server.ts'

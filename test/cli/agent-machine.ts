@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { HubClient } from '../../src/hub/client/hub-client.ts'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
 

@@ -1,7 +1,7 @@
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { diffText } from '../hub/diff-text.ts'
+import { diffText } from '../hub/engine/diff-text.ts'
 import { once } from 'node:events'
 import { modelServer } from '../real/model-server.ts'
 import { machineWithHub } from './agent-machine.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { localTime } from '../../src/base/local-time.ts'
+import { localTime } from '../../src/base/time/local-time.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { exported } from '../../src/cli/commands/sessions.ts'
 import { entryMaker } from '../core/made.ts'

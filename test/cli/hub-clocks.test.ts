@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { HubClient } from '../../src/hub/client/hub-client.ts'
 import { sharedPostgres, skipWithoutPostgres } from '../postgres.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'

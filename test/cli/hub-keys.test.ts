@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { HubClient } from '../../src/app/hub/hub-client.ts'
-import { HubRefused } from '../../src/hub/remote-hub.ts'
+import { HubClient } from '../../src/hub/client/hub-client.ts'
+import { HubRefused } from '../../src/hub/engine/remote-hub.ts'
 import { sized } from '../full.ts'
 import { until } from '../until.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { HubClient } from '../../src/hub/client/hub-client.ts'
 
 /** The hub in a process of its own, at an address of its own; `more` are further options, `env` further variables. */
 export async function startedHub(

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { stripAnsi } from '../../src/base/ansi.ts'
+import { stripAnsi } from '../../src/base/text/ansi.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { documentIn } from '../../src/app/init/agents-file.ts'
-import { block, codeBlocksIn } from '../../src/desk/slash/code-block.ts'
+import { documentIn } from '../../src/people/init/agents-file.ts'
+import { block, codeBlocksIn } from '../../src/desk/slash/shared/code-block.ts'
 
 const line = fc.oneof(
   fc.constantFrom('```', '```sh', '~~~', '````', '# AGENTS.md', '## How', '', 'make', '    ```'),

@@ -17,7 +17,7 @@ async function turn(t: TestContext, permissions: object) {
   t.after(() => server.close())
   const machine = new Machine(t)
   const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
-  const script = join(import.meta.dirname, '../tools/mcp/scripted.ts')
+  const script = join(import.meta.dirname, '../native/tools/mcp/scripted.ts')
   machine.settings({
     ...{ metaInstruction: false, thinking: 'off', permissions, agents: [{ ...agent, contextWindowTokens: 200_000 }] },
     mcpServers: { notes: { command: process.execPath, args: [script, '{"data":"usual"}'] } },

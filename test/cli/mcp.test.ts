@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { initialize } from '../faces/mcp/pipes.ts'
+import { initialize } from '../wire/mcp/pipes.ts'
 import { Machine } from './program.ts'
 import { goldenOf } from '../golden.ts'
 

@@ -196,7 +196,7 @@ test(
   options,
   async (t) => {
     const echo = { name: 'mcp__words__echo', input: { text: 'said again' } }
-    const server = join(import.meta.dirname, '../tools/mcp/scripted.ts')
+    const server = join(import.meta.dirname, '../native/tools/mcp/scripted.ts')
     const awaits = join(mkdtempSync(join(tmpdir(), 'termaite-late-')), 'now')
     t.after(() => rmSync(dirname(awaits), { recursive: true, force: true }))
     const talk = await Talk.on(

@@ -4,8 +4,8 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { realClock } from '../../src/base/clock.ts'
-import { localServers } from '../../src/models/local-servers.ts'
+import { realClock } from '../../src/base/time/clock.ts'
+import { localServers } from '../../src/models/open/local-servers.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine, untimed } from './program.ts'
 import { goldenOf } from '../golden.ts'
@@ -210,7 +210,7 @@ test(
       count % 2 === 1 ? { call: { tool: 'more_tools', input: echo } } : { text: 'done' },
     )
     const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as object
-    const server = join(import.meta.dirname, '../tools/mcp/scripted.ts')
+    const server = join(import.meta.dirname, '../native/tools/mcp/scripted.ts')
     const farewell = join(machine.folder, 'farewell')
     const words = { command: process.execPath, args: [server, JSON.stringify({ farewell })] }
     const results = () => machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { handedPackage, handedStart } from '../../scripts/installed-package.ts'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { run as runCommandLine } from '../../src/cli/run.ts'
 import { noonZone } from '../noon.ts'
 

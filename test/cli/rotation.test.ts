@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Health } from '../../src/mind/rotation/health.ts'
+import type { Health } from '../../src/turn/rotation/health.ts'
 import { Machine } from './program.ts'
 import { goldenOf } from '../golden.ts'
 

@@ -1,8 +1,8 @@
 // One process that holds many turns in the same project: argv is the number of turns and its own word.
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
-import { openApp } from '../../src/app/app.ts'
-import { placeOf } from '../../src/app/place.ts'
+import { openApp } from '../../src/turn/app.ts'
+import { placeOf } from '../../src/home/place.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { runTurn } from '../../src/app/turn.ts'
 

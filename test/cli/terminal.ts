@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { stripAnsi } from '../../src/base/ansi.ts'
+import { stripAnsi } from '../../src/base/text/ansi.ts'
 import { codeCache, ended, start, type Machine, type Ran } from './program.ts'
 
 /** For tests that need a terminal of their own. */

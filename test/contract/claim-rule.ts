@@ -1,7 +1,7 @@
-import type { AgentRow, TaskRow } from '../../src/core/work/hub-ledger.ts'
-import type { ClaimTimes } from '../../src/core/work/task-wait.ts'
-import { FleetRules } from '../../src/core/work/machine-rules.ts'
-import { fits, isWaitedFor } from '../../src/core/work/task-wait.ts'
+import type { AgentRow, TaskRow } from '../../src/hub/model/hub-ledger.ts'
+import type { ClaimTimes } from '../../src/hub/model/tasks/task-wait.ts'
+import { FleetRules } from '../../src/hub/model/tasks/machine-rules.ts'
+import { fits, isWaitedFor } from '../../src/hub/model/tasks/task-wait.ts'
 
 /**
  * The rule which agents may be given a task, for one agent and one task: the contract compares every ledger's query with it.

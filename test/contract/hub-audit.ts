@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/base/clock.ts'
-import type { AuditBounds, HubAct, HubAuditBook } from '../../src/core/work/hub-audit.ts'
+import type { Clock } from '../../src/base/time/clock.ts'
+import type { AuditBounds, HubAct, HubAuditBook } from '../../src/hub/model/access/hub-audit.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock } from '../hand-clock.ts'

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test'
-import type { HubBook, LinkedMachine } from '../../src/core/work/hub-book.ts'
+import type { HubBook, LinkedMachine } from '../../src/hub/model/hub-book.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { forgottenMs, leaseMs } from '../../src/core/work/hub-book.ts'
+import { forgottenMs, leaseMs } from '../../src/hub/model/hub-book.ts'
 
 /** A book whose time the test turns; `now` is the time of the book. */
 export type BookMaker = (t: TestContext) => Promise<{ book: HubBook; now(): number; turn(ms: number): Promise<void> }>

@@ -1,5 +1,5 @@
-import type { TaskQuery, TaskRow } from '../../src/core/work/hub-ledger.ts'
-import type { TaskState } from '../../src/core/work/task.ts'
+import type { TaskQuery, TaskRow } from '../../src/hub/model/hub-ledger.ts'
+import type { TaskState } from '../../src/hub/model/tasks/task.ts'
 import type { LedgerMaker } from './ledger.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'

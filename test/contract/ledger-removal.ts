@@ -1,12 +1,12 @@
-import type { HubLedger, TaskRow } from '../../src/core/work/hub-ledger.ts'
+import type { HubLedger, TaskRow } from '../../src/hub/model/hub-ledger.ts'
 import type { LedgerMaker } from './ledger.ts'
-import type { Task } from '../../src/core/work/task.ts'
+import type { Task } from '../../src/hub/model/tasks/task.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readText, StoreError } from '../../src/core/talk/store.ts'
-import { markKey } from '../../src/core/work/inbox.ts'
-import { rememberedMs } from '../../src/core/work/retention.ts'
-import { Retention } from '../../src/hub/retention.ts'
+import { markKey } from '../../src/hub/model/tasks/inbox.ts'
+import { rememberedMs } from '../../src/hub/model/tasks/retention.ts'
+import { Retention } from '../../src/hub/engine/rules/retention.ts'
 import { ids, moved, note, nothing, pipeline, put, queued, row, taskIn, tried } from './ledger-rows.ts'
 
 const day = 86_400_000

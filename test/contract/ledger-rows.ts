@@ -5,12 +5,12 @@ import type {
   LedgerWrites,
   NewChange,
   TaskRow,
-} from '../../src/core/work/hub-ledger.ts'
-import type { Pipeline } from '../../src/core/work/pipeline.ts'
-import type { Schedule } from '../../src/core/work/schedule.ts'
-import type { HubAgent, QueuedTask, Task, TaskState } from '../../src/core/work/task.ts'
-import type { TaskNote } from '../../src/core/work/task-note.ts'
-import { emptyWrites } from '../../src/core/work/hub-ledger.ts'
+} from '../../src/hub/model/hub-ledger.ts'
+import type { Pipeline } from '../../src/hub/model/tasks/pipeline.ts'
+import type { Schedule } from '../../src/hub/model/plans/schedule.ts'
+import type { HubAgent, QueuedTask, Task, TaskState } from '../../src/hub/model/tasks/task.ts'
+import type { TaskNote } from '../../src/hub/model/tasks/task-note.ts'
+import { emptyWrites } from '../../src/hub/model/hub-ledger.ts'
 
 /** Rows as a hub writes them, for the tests of ledgers. */
 export const queued = (id: string, over: Partial<QueuedTask> = {}): QueuedTask => ({

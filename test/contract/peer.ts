@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test'
-import type { Reach } from '../../src/core/talk/running-turns.ts'
+import type { Reach } from '../../src/core/turns/running-turns.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
-import type { Peer } from '../../src/core/talk/peer.ts'
+import type { Peer } from '../../src/core/turns/peer.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { RunningTurns } from '../../src/core/talk/running-turns.ts'
+import { RunningTurns } from '../../src/core/turns/running-turns.ts'
 import { scriptedTerminals } from '../terminals/scripted-terminals.ts'
 
 /** The turns of one process as another one meets them; called once for each who comes. */

@@ -1,5 +1,5 @@
 import { pathOf } from '../system-path.ts'
-import type { Profile } from '../../src/core/work/profile.ts'
+import type { Profile } from '../../src/core/profile/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { Sign } from '../../src/profiles/shared/failure-signs.ts'
 import type { Recording, Told } from '../profiles/replay.ts'

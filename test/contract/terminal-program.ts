@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
-import { cleanText } from '../../src/base/ansi.ts'
+import { cleanText } from '../../src/base/text/ansi.ts'
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { DiffReader, diffSize, lineInDiff, linesOf } from '../../src/core/work/diff-lines.ts'
+import { DiffReader, diffSize, lineInDiff, linesOf } from '../../src/core/data/diff-lines.ts'
 
 /** A text in pieces of this many bytes. */
 async function* pieces(text: string, size = 7): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { EventBacklog } from '../../src/core/talk/event-backlog.ts'
+import { EventBacklog } from '../../src/core/turns/event-backlog.ts'
 import { isFact } from '../../src/core/talk/entry.ts'
 import { goldenOf } from '../golden.ts'
 

@@ -1,9 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { boolean, list, optional, string } from '../../src/core/work/shape.ts'
-import { parseAnswer, answerShape, part } from '../../src/core/work/json-answer.ts'
-import { bracketed, fencedBlocks } from '../../src/core/work/json-answer.ts'
-import { jsonInstructions, clipped, quoted } from '../../src/mind/think/prompt-text.ts'
+import { boolean, list, optional, string } from '../../src/core/data/shape.ts'
+import { parseAnswer, answerShape, part } from '../../src/core/data/json-answer.ts'
+import { bracketed, fencedBlocks } from '../../src/core/data/json-answer.ts'
+import { jsonInstructions, clipped, quoted } from '../../src/think/prompt-text.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { looseObject } from '../../src/core/work/loose-json.ts'
+import { looseObject } from '../../src/core/data/loose-json.ts'
 
 const any = () => true
 const read = (text: string) => looseObject(text, any)

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { areSeparate, isInScope, scopeFault } from '../../src/core/work/path-scope.ts'
+import { areSeparate, isInScope, scopeFault } from '../../src/core/data/path-scope.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)

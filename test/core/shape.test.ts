@@ -18,7 +18,7 @@ import {
   parser,
   pathText,
   string,
-} from '../../src/core/work/shape.ts'
+} from '../../src/core/data/shape.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Ask, Question } from '../../src/core/talk/question.ts'
-import { markDanger } from '../../src/app/cards.ts'
+import { markDanger } from '../../src/border/cards.ts'
 import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { settled } from '../hand-clock.ts'
 import { crewOf, place } from './rig.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { ToolCall } from '../../src/core/work/tool.ts'
 import { settled } from '../hand-clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
-import { crewTools } from '../../src/crew/crew-tools.ts'
+import { crewTools } from '../../src/crew/tools/crew-tools.ts'
 import { crewOf, machine } from './rig.ts'
 import { goldenOf } from '../golden.ts'
 

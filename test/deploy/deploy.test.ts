@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { commands } from '../../src/cli/commands.ts'
-import { parse } from '../../src/cli/args.ts'
+import { parse } from '../../src/cli/arguments/args.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

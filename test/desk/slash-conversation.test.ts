@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Verdict } from '../../src/core/talk/entry.ts'
-import { ownerMark } from '../../src/base/owner.ts'
+import { ownerMark } from '../../src/base/process/owner.ts'
 import { plain, seated } from '../app/seat.ts'
 import { goldenOf } from '../golden.ts'
 

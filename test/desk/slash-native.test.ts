@@ -2,10 +2,10 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { closeNative } from '../../src/app/native/native-parts.ts'
+import { closeNative } from '../../src/native/native-parts.ts'
 import { hiddenClone } from '../safety/no-sandbox.ts'
-import { opened, scripted } from '../tools/mcp/rig.ts'
-import { Web } from '../tools/mcp/web.ts'
+import { opened, scripted } from '../native/tools/mcp/rig.ts'
+import { Web } from '../native/tools/mcp/web.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -26,7 +26,7 @@ const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: Abo
 /** A server that runs the tests' own program. */
 const server = {
   command: process.execPath,
-  args: ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../tools/mcp/scripted.ts'), '{}'],
+  args: ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../native/tools/mcp/scripted.ts'), '{}'],
 }
 
 async function serving(t: TestContext, settings: object): Promise<Seat> {

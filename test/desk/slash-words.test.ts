@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { auditOf } from '../../src/app/native/native-audit.ts'
+import { auditOf } from '../../src/native/native-audit.ts'
 import { plain, seated } from '../app/seat.ts'
 import { goldenOf } from '../golden.ts'
 

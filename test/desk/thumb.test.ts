@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { recordJudgement } from '../../src/app/judgements.ts'
+import { recordJudgement } from '../../src/turn/judgements.ts'
 import { openIndex } from '../../src/store/index/conversation-index.ts'
 import type { Seat } from '../app/seat.ts'
 import { plain, seated } from '../app/seat.ts'

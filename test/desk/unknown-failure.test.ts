@@ -1,4 +1,4 @@
-import type { Health } from '../../src/mind/rotation/health.ts'
+import type { Health } from '../../src/turn/rotation/health.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -10,7 +10,7 @@ export const unrun: readonly (readonly [part: string, why: string])[] = [
   ['docker ', 'there is no Docker here; test/deploy tries the files'],
   ['createdb', 'it needs a PostgreSQL of its own; test/postgres.ts tries the ledger'],
   ['--ledger', 'it needs a PostgreSQL of its own; test/cli/hub-ledger.test.ts tries the ledger'],
-  ['--host ', 'it listens beyond this machine; test/faces/hub tries the address, the proxy and the certificate'],
+  ['--host ', 'it listens beyond this machine; test/hub/http tries the address, the proxy and the certificate'],
   ['agent join', 'it joins a hub elsewhere; test/cli/agent-join.test.ts joins one'],
   ['crew attach', 'it hands the terminal over; test/cli/attach.test.ts types in one'],
   ['crew watch', 'it fills the terminal; test/cli/crew-watch.test.ts looks at it'],

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { HandClock } from '../hand-clock.ts'
 import { languages } from '../../src/languages/language.ts'
 import { until } from '../until.ts'

@@ -1,4 +1,4 @@
-import type { SystemSpec } from '../../src/core/work/system-spec.ts'
+import type { SystemSpec } from '../../src/core/profile/system-spec.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { machineSummary } from '../../src/machine/machine-summary.ts'

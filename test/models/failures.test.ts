@@ -8,7 +8,7 @@ import { anthropic } from '../real/model/anthropic.ts'
 import { gemini } from '../real/model/gemini.ts'
 import { openaiTrouble } from '../real/model/openai.ts'
 import { planResets } from '../real/model/script.ts'
-import { openModel } from '../../src/models/open-model.ts'
+import { openModel } from '../../src/models/open/open-model.ts'
 import { blobs, eventsOf, still, hello, secret, sse, tap, tapped } from './tap.ts'
 import { goldenOf } from '../golden.ts'
 

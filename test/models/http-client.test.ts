@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { send } from '../../src/models/http/http-client.ts'
-import { openModel } from '../../src/models/open-model.ts'
+import { openModel } from '../../src/models/open/open-model.ts'
 import { blobs, eventsOf, hello, sse } from './tap.ts'
 
 async function served(t: TestContext, answer: (request: IncomingMessage, response: ServerResponse) => unknown) {

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock } from '../hand-clock.ts'
-import { listModels } from '../../src/models/model-list.ts'
-import { localServers } from '../../src/models/local-servers.ts'
+import { listModels } from '../../src/models/open/model-list.ts'
+import { localServers } from '../../src/models/open/local-servers.ts'
 import { secret, tap } from './tap.ts'
 import { goldenOf } from '../golden.ts'
 

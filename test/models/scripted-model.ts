@@ -1,5 +1,5 @@
 import type { Model, ModelEvent, ModelRequest } from '../../src/core/work/model.ts'
-import { untilAborted } from '../../src/base/clock.ts'
+import { untilAborted } from '../../src/base/time/clock.ts'
 
 /** One answer of a scripted model; `hang` waits until the request is aborted. */
 export type ModelStep = ModelEvent | { say: string } | { hang: true }

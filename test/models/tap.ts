@@ -1,10 +1,10 @@
-import type { Clock } from '../../src/base/clock.ts'
+import type { Clock } from '../../src/base/time/clock.ts'
 import type { Blobs } from '../../src/core/talk/store.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../src/core/work/model.ts'
-import type { ModelParts, ModelSpec } from '../../src/models/open-model.ts'
+import type { ModelParts, ModelSpec } from '../../src/models/open/open-model.ts'
 import { HandClock } from '../hand-clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { openModel } from '../../src/models/open-model.ts'
+import { openModel } from '../../src/models/open/open-model.ts'
 
 /** The answer of a server: bytes as they are cut, and whether it hangs or breaks after them. */
 export type Reply = {

@@ -1,8 +1,8 @@
-import type { FoundSettings } from '../../src/core/work/belongings.ts'
+import type { FoundSettings } from '../../src/core/profile/belongings.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { parseToml } from '../../src/base/toml-parser.ts'
+import { parseToml } from '../../src/base/text/toml-parser.ts'
 import { allProfiles, profileNamed } from '../../src/profiles/all.ts'
 import { goldenOf } from '../golden.ts'
 

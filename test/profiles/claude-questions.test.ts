@@ -1,4 +1,4 @@
-import type { Step } from '../../src/core/work/profile.ts'
+import type { Step } from '../../src/core/profile/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { claude } from '../../src/profiles/claude/claude.ts'

@@ -1,4 +1,4 @@
-import type { Profile } from '../../src/core/work/profile.ts'
+import type { Profile } from '../../src/core/profile/profile.ts'
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-import type { PastFact } from '../../src/core/work/past-session.ts'
+import type { PastFact } from '../../src/core/profile/past-session.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

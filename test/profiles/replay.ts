@@ -1,9 +1,9 @@
-import type { Ended, Profile, Step } from '../../src/core/work/profile.ts'
+import type { Ended, Profile, Step } from '../../src/core/profile/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { stripAnsi } from '../../src/base/ansi.ts'
+import { stripAnsi } from '../../src/base/text/ansi.ts'
 import { failed as failure } from '../../src/core/talk/outcome.ts'
 
 const folder = join(import.meta.dirname, '..', 'fixtures', 'recorded')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { optionKeys } from '../../src/core/talk/consent.ts'
 import { read } from '../../src/core/screen/reading.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
-import { askedOf, goldensOf } from './golden-screens.ts'
+import { askedOf, goldensOf } from '../chat/golden-screens.ts'
 
 /** The state that each recorded scene must be read as; `left` is the output of a program that ended. */
 const states: Record<string, 'busy' | 'idle' | 'asking'> = {

@@ -1,4 +1,4 @@
-import type { Effort } from '../../src/core/work/effort.ts'
+import type { Effort } from '../../src/core/profile/effort.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { acpAgent } from '../../src/agents/acp/acp-agent.ts'

@@ -4,14 +4,14 @@
  *
  *   conformance client --command "node test/real/mcp-client.ts" --requirements 2026-07-28
  */
-import type { ServerConfig } from '../../src/tools/mcp/server-config.ts'
+import type { ServerConfig } from '../../src/native/tools/mcp/server-config.ts'
 import type { ToolCall } from '../../src/core/work/tool.ts'
 import type { Question } from '../../src/core/talk/question.ts'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { secretsInMemory } from '../tools/mcp/memory-logins.ts'
-import { openServers } from '../../src/tools/mcp/remote-servers.ts'
-import { mcpText } from '../../src/tools/mcp/server-status.ts'
+import { secretsInMemory } from '../native/tools/mcp/memory-logins.ts'
+import { openServers } from '../../src/native/tools/mcp/remote-servers.ts'
+import { mcpText } from '../../src/native/tools/mcp/server-status.ts'
 
 type Context = {
   client_id?: string

@@ -1,4 +1,4 @@
-import type { Profile, Step } from '../../src/core/work/profile.ts'
+import type { Profile, Step } from '../../src/core/profile/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { Rig } from './rig.ts'
 import type { Scenario } from './scenarios.ts'

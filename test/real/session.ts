@@ -1,4 +1,4 @@
-import type { ScreenFacts } from '../../src/core/work/profile.ts'
+import type { ScreenFacts } from '../../src/core/profile/profile.ts'
 import type { Screen, Terminal } from '../../src/core/screen/terminal.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { read } from '../../src/core/screen/reading.ts'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import type { Store } from '../../src/core/talk/store.ts'
 import type { AuditEntry } from '../../src/safety/audit-entry.ts'
 import { beginning, withHash } from '../../src/safety/audit-entry.ts'
@@ -33,7 +33,7 @@ async function inProcess(home: string, body: string): Promise<number | undefined
   const script = `
     const { Audit } = await import(${source('safety/audit-log.ts')})
     const { fileStore } = await import(${source('store/files/file-store.ts')})
-    const { realClock } = await import(${source('base/clock.ts')})
+    const { realClock } = await import(${source('base/time/clock.ts')})
     const audit = new Audit(fileStore(${JSON.stringify(home)}), { clock: realClock, mask: (text) => text })
     ${body}`
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]

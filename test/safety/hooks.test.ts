@@ -1,15 +1,15 @@
-import type { Clock } from '../../src/base/clock.ts'
+import type { Clock } from '../../src/base/time/clock.ts'
 import type { HookEvent } from '../../src/safety/hooks/hook-config.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { type HookParts, runHooks } from '../../src/safety/hooks/hook-run.ts'
 import { parseHooks } from '../../src/safety/hooks/hook-config.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { nativeTools } from '../../src/tools/all.ts'
+import { nativeTools } from '../../src/native/tools/all.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)

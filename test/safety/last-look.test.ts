@@ -14,9 +14,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Snapshots } from '../../src/safety/snapshots.ts'
-import { findOutside } from '../../src/base/program-path.ts'
-import { snapshots } from '../../src/safety/snapshots.ts'
+import type { Snapshots } from '../../src/safety/snapshots/snapshots.ts'
+import { findOutside } from '../../src/base/process/program-path.ts'
+import { snapshots } from '../../src/safety/snapshots/snapshots.ts'
 import { Project, treeOf } from './project.ts'
 
 /** A project whose git writes down each of its starts. */

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { isWithin } from '../../src/base/real-path.ts'
+import { isWithin } from '../../src/base/files/real-path.ts'
 import { temporary } from '../../src/safety/wall/hidden-places.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlink
 import { dirname, join } from 'node:path'
 import { acceptSettings, settingsOf } from '../../src/safety/wall/project-settings.ts'
 import { ProjectSearch } from '../../src/safety/wall/project-search.ts'
-import { heldNames } from '../../src/safety/wall/settings-names.ts'
+import { heldNames } from '../../src/safety/settings-names.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 import { goldenOf } from '../golden.ts'
 

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HandClock } from '../hand-clock.ts'
-import type { Limits, Snapshots } from '../../src/safety/snapshots.ts'
-import { snapshots } from '../../src/safety/snapshots.ts'
+import type { Limits, Snapshots } from '../../src/safety/snapshots/snapshots.ts'
+import { snapshots } from '../../src/safety/snapshots/snapshots.ts'
 
 /** A project, a home and a user of its own, on real disk; gone when the test is. */
 export class Project {

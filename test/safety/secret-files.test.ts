@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { withQuietGit } from '../../src/base/git.ts'
+import { withQuietGit } from '../../src/base/files/git.ts'
 import { isSecretName, keyPathspecs, secretFilesIn } from '../../src/safety/secret-files.ts'
 import { until } from '../until.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from '../cases.ts'
-import { judge } from '../../src/safety/shell/shell-judge.ts'
+import { judge } from '../../src/safety/shell/judge/shell-judge.ts'
 import { matchesOf } from '../../src/safety/shell/touched-paths.ts'
 import { layProject } from './shell/project.ts'
 import { sized } from '../full.ts'

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
-import { judge } from '../../src/safety/shell/shell-judge.ts'
+import { judge } from '../../src/safety/shell/judge/shell-judge.ts'
 import { layProject } from './shell/project.ts'
 import { table } from './shell/table.ts'
 

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fc from '../cases.ts'
-import { judge } from '../../src/safety/shell/shell-judge.ts'
+import { judge } from '../../src/safety/shell/judge/shell-judge.ts'
 import { layProject } from './shell/project.ts'
 
 const project = layProject()

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { snapshots } from '../../src/safety/snapshots.ts'
+import { snapshots } from '../../src/safety/snapshots/snapshots.ts'
 
 /** A second termaite: changes a file of its own and takes the tree, again and again, and prints each as a line. */
 const [root = '', dir = '', name = '', times = ''] = process.argv.slice(2)

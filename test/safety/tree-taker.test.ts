@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Snapshots } from '../../src/safety/snapshots.ts'
-import { snapshots } from '../../src/safety/snapshots.ts'
+import type { Snapshots } from '../../src/safety/snapshots/snapshots.ts'
+import { snapshots } from '../../src/safety/snapshots/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
 import { goldenOf } from '../golden.ts'
 

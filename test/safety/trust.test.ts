@@ -6,7 +6,7 @@ import { symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync } from 
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { HandClock } from '../hand-clock.ts'
-import { definitionFolders } from '../../src/core/work/definition-folders.ts'
+import { definitionFolders } from '../../src/core/profile/definition-folders.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { TrustBook, trustQuestion } from '../../src/safety/trust/folder-trust.ts'
 import { steeringFiles } from '../../src/safety/trust/steering-files.ts'

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lastUndoable, snapshots } from '../../src/safety/snapshots.ts'
+import { lastUndoable, snapshots } from '../../src/safety/snapshots/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
 import { goldenOf } from '../golden.ts'
 

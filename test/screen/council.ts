@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { KeptSpec } from '../../src/machine/machine.ts'
 import { markOf } from '../../src/machine/machine.ts'
 import { Machine } from '../cli/program.ts'
-import { machines } from '../mind/think/machines.ts'
+import { machines } from '../think/machines.ts'
 
 const approach = (name: string, how: string) => ({ name, how, needs: [] })
 const pandoc = approach('pandoc', 'pandoc notes.md -o notes.pdf')

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { stepsSpent } from '../../src/core/work/budget.ts'
-import { sit } from '../faces/chat/sitting.ts'
+import { sit } from '../chat/sitting.ts'
 import { frameOf } from './frame.ts'
 import { golden } from './golden.ts'
 import { looks, sizes } from './looks.ts'

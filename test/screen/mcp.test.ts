@@ -11,7 +11,7 @@ import { looksOf } from './looks.ts'
 import { rested, Sitting } from './sitting.ts'
 
 const options = { timeout: 120_000, skip: hiddenClone }
-const script = join(import.meta.dirname, '../tools/mcp/scripted.ts')
+const script = join(import.meta.dirname, '../native/tools/mcp/scripted.ts')
 
 describe('MCP resources and prompts in the chat', { concurrency: 2 }, () => {
   for (const [look, shown] of looksOf('plain'))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { TrustBook } from '../../src/safety/trust/folder-trust.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
-import { folderFileLines, withFolderSettings } from '../../src/app/native/native-trust.ts'
+import { folderFileLines, withFolderSettings } from '../../src/native/native-trust.ts'
 import { readSettings, type Overrides } from '../../src/settings/settings.ts'
 import { goldenOf } from '../golden.ts'
 

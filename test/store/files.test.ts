@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock, settled } from '../hand-clock.ts'
-import { ownerMark } from '../../src/base/owner.ts'
+import { ownerMark } from '../../src/base/process/owner.ts'
 import { pollMs } from '../../src/store/files/file-log.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { allBack, firstFollowed } from '../contract/log.ts'

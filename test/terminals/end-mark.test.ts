@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
-import { endMark, EndMark } from '../../src/terminals/end-mark.ts'
+import { endMark, EndMark } from '../../src/terminals/program/end-mark.ts'
 
 const text = (bytes: Uint8Array[]) => Buffer.concat(bytes).toString()
 

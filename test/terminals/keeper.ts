@@ -1,5 +1,5 @@
 // Opens a terminal as a process of its own that is killed: `node keeper.ts <tmux|pty> <ground as JSON> <command>`.
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { ptyHost } from '../../src/terminals/pty/pty-host.ts'
 import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
 import { stubbornOnes } from '../contract/terminal-program.ts'

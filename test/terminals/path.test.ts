@@ -29,7 +29,7 @@ test(
   'a fish shell is given the folders as a list',
   { skip: existsSync('/usr/bin/fish') && 'fish is tried in a terminal' },
   async () => {
-    const { shellArgv } = await import('../../src/terminals/terminal-program.ts')
+    const { shellArgv } = await import('../../src/terminals/program/terminal-program.ts')
     assert.deepEqual(shellArgv('claude', { shell: '/usr/bin/fish', withheld: ['A'], path: '/a b:/c' }).slice(0, 5), [
       '/usr/bin/fish',
       '-l',

@@ -1,10 +1,10 @@
-import type { Clock } from '../../src/base/clock.ts'
+import type { Clock } from '../../src/base/time/clock.ts'
 import type { Exit, Picture, Screen, Terminal, TerminalHost } from '../../src/core/screen/terminal.ts'
 import { Channel } from '../../src/base/channel.ts'
-import { realClock } from '../../src/base/clock.ts'
+import { realClock } from '../../src/base/time/clock.ts'
 import { defined } from '../../src/base/defined.ts'
-import { keyBytes, pasteBytes } from '../../src/terminals/terminal-keys.ts'
-import { needPlainId } from '../../src/terminals/terminal-program.ts'
+import { keyBytes, pasteBytes } from '../../src/terminals/program/terminal-keys.ts'
+import { needPlainId } from '../../src/terminals/program/terminal-program.ts'
 
 /** The terminal as a scripted program uses it. */
 export type Tty = {

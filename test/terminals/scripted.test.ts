@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Program } from './scripted-terminals.ts'
-import { keyBytes } from '../../src/terminals/terminal-keys.ts'
+import { keyBytes } from '../../src/terminals/program/terminal-keys.ts'
 import { scriptedTerminals } from './scripted-terminals.ts'
 import { terminalContract } from '../contract/terminal.ts'
 import { scripted } from './programs.ts'

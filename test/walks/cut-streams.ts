@@ -1,5 +1,5 @@
-import type { CloudWay } from '../models/clouds/cloud-rig.ts'
-import { cloudWays } from '../models/clouds/cloud-rig.ts'
+import type { CloudWay } from '../models/cloud-rig.ts'
+import { cloudWays } from '../models/cloud-rig.ts'
 import { sse } from '../models/tap.ts'
 
 /** One answer of a model: its words, and the tools that it calls after them. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts'
+import type { Clock } from '../../src/base/time/clock.ts'
 
 /** A clock whose pauses are over at once, and whose time has gone on by them. */
 export function hastyClock(): Clock {

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Health } from '../../src/mind/rotation/health.ts'
+import type { Health } from '../../src/turn/rotation/health.ts'
 import { scriptedAgent } from '../agents/scripted-agent.ts'
-import { rotate } from '../../src/mind/rotation/rotate.ts'
+import { rotate } from '../../src/turn/rotation/rotate.ts'
 import { all } from '../all-items.ts'
 import { here, project, rosterOf } from './world.ts'
 

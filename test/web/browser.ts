@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { HubClient } from '../../src/hub/client/hub-client.ts'
 import { Machine } from '../cli/program.ts'
 
 const program = 'chromium'

@@ -1,11 +1,11 @@
-import { emptyWrites } from '../../src/core/work/hub-ledger.ts'
-import type { NewNote } from '../../src/core/work/task-note.ts'
-import type { TryDiff } from '../../src/core/work/task-try.ts'
-import type { Task } from '../../src/core/work/task.ts'
+import { emptyWrites } from '../../src/hub/model/hub-ledger.ts'
+import type { NewNote } from '../../src/hub/model/tasks/task-note.ts'
+import type { TryDiff } from '../../src/hub/model/tasks/task-try.ts'
+import type { Task } from '../../src/hub/model/tasks/task.ts'
 import type { PageMachine } from './browser.ts'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { HubClient } from '../../src/hub/client/hub-client.ts'
 import {
   acknowledged,
   approved,
@@ -15,10 +15,10 @@ import {
   progressed,
   queuedAgain,
   responded,
-} from '../../src/hub/task-moves.ts'
-import { newTask } from '../../src/hub/task-rules.ts'
-import { TaskTexts } from '../../src/hub/task-texts.ts'
-import { fileHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
+} from '../../src/hub/engine/rules/task-moves.ts'
+import { newTask } from '../../src/hub/engine/rules/task-rules.ts'
+import { TaskTexts } from '../../src/hub/engine/texts/task-texts.ts'
+import { fileHubLedger } from '../../src/hub/ledgers/sqlite/hub-ledger.ts'
 
 const workspaces = ['/home/anna/shop', '/home/anna/api', '/home/anna/docs', '/srv/billing']
 const subjects = ['the rounding of prices', 'the login form', 'the export to CSV', 'the help pages', 'the build']

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { about, recorder } from '../contract/peer.ts'
-import { linkMachine, scriptedMachine } from '../faces/link/link-rig.ts'
+import { linkMachine, scriptedMachine } from '../wire/link/link-rig.ts'
 import { until } from '../until.ts'
 import { PageMachine, noBrowser, shows, startBrowser } from './browser.ts'
 

@@ -2,8 +2,8 @@ import type { ToolCall, ToolCallContent, ToolCallUpdate } from '@agentclientprot
 import type { FileChange } from '../../core/talk/entry.ts'
 import type { Emit } from '../seat.ts'
 import { defined } from '../../base/defined.ts'
-import { stripAnsi } from '../../base/ansi.ts'
-import { shortPath } from '../../base/short-path.ts'
+import { stripAnsi } from '../../base/text/ansi.ts'
+import { shortPath } from '../../base/files/short-path.ts'
 
 /** A tool call as far as it is known: agents describe it in several updates. */
 export type Call = Omit<Partial<ToolCall>, 'toolCallId'> & { id: string }

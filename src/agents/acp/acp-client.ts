@@ -6,7 +6,7 @@ import type {
   ReadTextFileRequest,
   WriteTextFileRequest,
 } from '@agentclientprotocol/sdk'
-import type { AcpFacts } from '../../core/work/profile.ts'
+import type { AcpFacts } from '../../core/profile/profile.ts'
 import type { Calls } from './acp-calls.ts'
 import type { Rules } from './acp-rules.ts'
 import type { Sdk } from './acp-connection.ts'
@@ -17,10 +17,10 @@ import { answerPermission } from './acp-permission.ts'
 import { Refusal, forbid, mustAgree, realPathInside, isInGitFolder } from './acp-rules.ts'
 import { constants } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { HeldFolder, openReal } from '../../base/held-folder.ts'
+import { HeldFolder, openReal } from '../../base/files/held-folder.ts'
 import { defined } from '../../base/defined.ts'
-import { isMissing } from '../../base/files.ts'
-import { shortPath } from '../../base/short-path.ts'
+import { isMissing } from '../../base/files/files.ts'
+import { shortPath } from '../../base/files/short-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 type ClientParts = {

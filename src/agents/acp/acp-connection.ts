@@ -1,7 +1,7 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import type { Run } from '../../base/process/run.ts'
-import { AnsiStripper } from '../../base/ansi.ts'
-import { Lines } from '../../base/lines.ts'
+import { AnsiStripper } from '../../base/text/ansi.ts'
+import { Lines } from '../../base/text/lines.ts'
 import { Tail } from '../process-failure.ts'
 
 /** A longer line of stderr is no message about a retry. */

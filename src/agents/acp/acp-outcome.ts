@@ -1,4 +1,4 @@
-import type { Ended } from '../../core/work/profile.ts'
+import type { Ended } from '../../core/profile/profile.ts'
 import type { Failure, Outcome, StoppedBy } from '../../core/talk/outcome.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { PromptResponse } from '@agentclientprotocol/sdk'

@@ -4,7 +4,7 @@ import type { Call } from './acp-calls.ts'
 import type { Rules } from './acp-rules.ts'
 import { defined } from '../../base/defined.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './acp-calls.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin } from '../../base/files/real-path.ts'
 import { realPathInside, isInGitFolder } from './acp-rules.ts'
 import { translatedOptions } from '../../core/talk/consent.ts'
 

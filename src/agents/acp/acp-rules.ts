@@ -1,7 +1,7 @@
 import type { Ask, Question } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { isWithin, realOf } from '../../base/real-path.ts'
+import { isWithin, realOf } from '../../base/files/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The rules under which an agent's requests are served in one turn. */

@@ -1,11 +1,11 @@
 import type { ContentBlock, ContentChunk, SessionNotification } from '@agentclientprotocol/sdk'
-import type { Clock } from '../../base/clock.ts'
-import type { AcpFacts } from '../../core/work/profile.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { AcpFacts } from '../../core/profile/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Emit } from '../seat.ts'
 import type { Calls } from './acp-calls.ts'
 import type { Usage } from '../../core/talk/entry.ts'
-import { AnsiStripper } from '../../base/ansi.ts'
+import { AnsiStripper } from '../../base/text/ansi.ts'
 
 type UpdateParts = {
   emit: Emit

@@ -1,18 +1,18 @@
 import type { Writable } from 'node:stream'
-import type { Dialect, Step } from '../../core/work/profile.ts'
+import type { Dialect, Step } from '../../core/profile/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Emit } from '../seat.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Speech } from './speech.ts'
 import type { Ask, Question, Shown } from '../../core/talk/question.ts'
-import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
-import { Lines } from '../../base/lines.ts'
+import { AnsiStripper, stripAnsi } from '../../base/text/ansi.ts'
+import { Lines } from '../../base/text/lines.ts'
 import { visibleQuestion } from '../visible-question.ts'
 import { handOverTyped } from '../turn-pictures.ts'
 import { promises } from 'node:fs'
 import { resolve } from 'node:path'
-import { shortPath } from '../../base/short-path.ts'
+import { shortPath } from '../../base/files/short-path.ts'
 
 type SpeechParts = {
   name: string

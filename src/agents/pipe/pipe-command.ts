@@ -1,10 +1,10 @@
 import type { Entry } from '../../core/talk/entry.ts'
-import type { Dialect, Profile } from '../../core/work/profile.ts'
+import type { Dialect, Profile } from '../../core/profile/profile.ts'
 import type { Leash, Turn } from '../../core/work/agent.ts'
-import type { Effort } from '../../core/work/effort.ts'
+import type { Effort } from '../../core/profile/effort.ts'
 import { defined } from '../../base/defined.ts'
 import { valueFault } from '../../base/option-value.ts'
-import { nearestEffort } from '../../core/work/effort.ts'
+import { nearestEffort } from '../../core/profile/effort.ts'
 import { missedEntries } from '../../core/talk/view.ts'
 
 /**

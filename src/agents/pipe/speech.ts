@@ -1,4 +1,4 @@
-import type { Ended, SentPicture } from '../../core/work/profile.ts'
+import type { Ended, SentPicture } from '../../core/profile/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Emit } from '../seat.ts'

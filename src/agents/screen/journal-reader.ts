@@ -1,7 +1,7 @@
-import type { Journal, Journalled, JournalLine } from '../../core/work/profile.ts'
+import type { Journal, Journalled, JournalLine } from '../../core/profile/profile.ts'
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { cleanText } from '../../base/ansi.ts'
+import { cleanText } from '../../base/text/ansi.ts'
 
 type Place = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
 

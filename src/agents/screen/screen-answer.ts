@@ -1,4 +1,4 @@
-import type { Journalled, ScreenFacts } from '../../core/work/profile.ts'
+import type { Journalled, ScreenFacts } from '../../core/profile/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { ScreenWatcher } from './screen-watcher.ts'
 import type { Marks } from '../../core/screen/fence.ts'

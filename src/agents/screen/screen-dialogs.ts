@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import type { Dialog, ScreenFacts } from '../../core/work/profile.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Dialog, ScreenFacts } from '../../core/profile/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { ScreenWatcher, Sight } from './screen-watcher.ts'

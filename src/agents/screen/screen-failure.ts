@@ -1,4 +1,4 @@
-import type { Ended } from '../../core/work/profile.ts'
+import type { Ended } from '../../core/profile/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Sight } from './screen-watcher.ts'
 import type { ScreenSpec } from './screen-spec.ts'

@@ -1,13 +1,13 @@
-import type { Clock } from '../../base/clock.ts'
-import type { Profile, ScreenFacts } from '../../core/work/profile.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Profile, ScreenFacts } from '../../core/profile/profile.ts'
 import type { Reader } from '../../core/screen/reading.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Leash, RosterSeat } from '../../core/work/agent.ts'
-import type { Effort } from '../../core/work/effort.ts'
+import type { Effort } from '../../core/profile/effort.ts'
 import type { Lend } from '../lent-words.ts'
 import type { Enclose } from '../enclosure.ts'
-import { quotedWord } from '../../base/shell-word.ts'
+import { quotedWord } from '../../base/text/shell-word.ts'
 import { leashFailure } from '../process-failure.ts'
 
 /**

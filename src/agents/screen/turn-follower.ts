@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import type { Journalled } from '../../core/work/profile.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Journalled } from '../../core/profile/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { ScreenAnswer, PastedPrompt } from './screen-answer.ts'

@@ -1,15 +1,15 @@
 import type { EarlierWork } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { WorkerSlot } from '../../crew/slot.ts'
-import type { Envelope } from '../../crew/workers/worker.ts'
-import type { App } from '../app.ts'
+import type { Envelope } from '../../crew/worker.ts'
+import type { App } from '../../turn/app.ts'
 import { defined } from '../../base/defined.ts'
 import { blobsOf, logOf, SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf, isGone } from '../../crew/slot.ts'
 import { endingOf } from '../../crew/workers/board.ts'
 import { handoffText } from '../../crew/workers/final-answer.ts'
-import { endedEnvelope, readEnvelope } from '../../crew/workers/worker-turn.ts'
-import { workerRole } from '../../crew/workers/worker.ts'
+import { endedEnvelope, readEnvelope } from '../../crew/worker-turn.ts'
+import { workerRole } from '../../crew/worker.ts'
 
 /** The crew in which the workers of a conversation are numbered; no other crew sees them. */
 export const workersOf = ({ project, session }: Pick<App, 'project' | 'session'>): string =>

@@ -1,9 +1,9 @@
 import type { Agent, Roster, RosterSeat } from '../../core/work/agent.ts'
-import type { App } from '../app.ts'
-import type { Terminals } from '../crew/crew-terminals.ts'
-import { crewRoster, spawnable } from '../crew/crew-roster.ts'
-import { ownRecord } from '../recorded-answers.ts'
-import { rosterIn } from '../copies/roster-elsewhere.ts'
+import type { App } from '../../turn/app.ts'
+import type { Terminals } from '../../crew/machine/crew-terminals.ts'
+import { crewRoster, spawnable } from '../../crew/machine/crew-roster.ts'
+import { ownRecord } from '../../native/recorded-answers.ts'
+import { rosterIn } from '../../turn/copies/roster-elsewhere.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 /**

@@ -1,10 +1,10 @@
-import type { Profile } from '../../core/work/profile.ts'
+import type { Profile } from '../../core/profile/profile.ts'
 import { chmodSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { cleanText } from '../../base/ansi.ts'
-import { isMissing, makeFolder, replaceFile } from '../../base/files.ts'
+import { cleanText } from '../../base/text/ansi.ts'
+import { isMissing, makeFolder, replaceFile } from '../../base/files/files.ts'
 import { newId } from '../../base/id.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin } from '../../base/files/real-path.ts'
 
 /** Whose instructions a note is added to: the project's, or the person's own for every project. */
 export type MemoryOwner = 'project' | 'own'

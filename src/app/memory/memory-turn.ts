@@ -1,12 +1,12 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Agent } from '../../core/work/agent.ts'
-import type { App } from '../app.ts'
+import type { App } from '../../turn/app.ts'
 import type { TurnRequest } from '../turn.ts'
 import type { MemoryFile, MemoryOwner } from './memory-file.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { runOpened } from '../turn.ts'
-import { openTurnSnapshots } from '../turn-snapshots.ts'
+import { openTurnSnapshots } from '../../turn/turn-snapshots.ts'
 import { memoryFile, withNote, writeMemory } from './memory-file.ts'
 
 /** A note that the person has agreed to: the file as it was shown, and the note. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../time/clock.ts'
 import type { Proc } from './process-table.ts'
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'

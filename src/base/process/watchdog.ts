@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { childProcesses } from './node-processes.ts'
-import { withoutProject } from '../program-path.ts'
+import { withoutProject } from './program-path.ts'
 
 /**
  * The watchdog that ends runs when termaite is killed. It reads `+ mark [group]` and `- mark` lines; when its input ends while

@@ -1,8 +1,8 @@
 import type { Io } from '../../core/io.ts'
-import type { CurrentTerminal } from '../../app/supervision/current-terminal.ts'
-import { attach, setRawMode } from '../../faces/attach/attach-terminal.ts'
-import { SupervisedKeys } from '../../faces/attach/attach-keys.ts'
-import { ask } from '../../faces/terminal-questions.ts'
+import type { CurrentTerminal } from '../../supervise/agent/current-terminal.ts'
+import { attach, setRawMode } from '../../wire/attach/attach-terminal.ts'
+import { SupervisedKeys } from '../../wire/attach/attach-keys.ts'
+import { ask } from '../../questions/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { exit } from '../../core/exit-codes.ts'
 

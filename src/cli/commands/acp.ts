@@ -1,9 +1,9 @@
 import type { Io } from '../../core/io.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { say } from '../../core/io.ts'
-import { homeOf } from '../../app/place.ts'
-import { noteProcess } from '../../app/running-processes.ts'
-import { version } from '../../app/version.ts'
+import { homeOf } from '../../home/place.ts'
+import { noteProcess } from '../../border/running-processes.ts'
+import { version } from '../../base/version.ts'
 
 /** Serves an editor over stdin and stdout; nothing else may write to stdout. */
 export async function run(io: Io): Promise<number> {
@@ -13,9 +13,9 @@ export async function run(io: Io): Promise<number> {
       'This command is for editors, which start it and speak ACP over stdin and stdout. Ctrl+D ends it. For the chat, run: termaite',
     )
   const [{ loadAcpSdk }, { serveAcp }, { ProjectEditorDesks }] = await Promise.all([
-    import('../../faces/acp/acp-sdk.ts'),
-    import('../../faces/acp/editor-agent.ts'),
-    import('../../desk/editor-desks.ts'),
+    import('../../acp/acp-sdk.ts'),
+    import('../../acp/editor-agent.ts'),
+    import('../../desk/screens/editor-desks.ts'),
   ])
   const desks = new ProjectEditorDesks(io)
   readyWatchdog(io.env)

@@ -1,11 +1,11 @@
-import type { Parsed } from '../cli-command.ts'
+import type { Parsed } from '../arguments/cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { noBudget } from '../../core/work/budget.ts'
-import { exitCode } from '../../faces/print.ts'
-import { openApp } from '../../app/app.ts'
-import { compactedWords, compactNow } from '../../app/compaction.ts'
+import { exitCode } from '../output/print.ts'
+import { openApp } from '../../turn/app.ts'
+import { compactedWords, compactNow } from '../../turn/compaction.ts'
 import { print, say } from '../../core/io.ts'
-import { placeOf } from '../../app/place.ts'
+import { placeOf } from '../../home/place.ts'
 import { readSettings } from '../../settings/settings.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {

@@ -1,30 +1,30 @@
-import type { Parsed } from '../cli-command.ts'
+import type { Parsed } from '../arguments/cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import type { Place } from '../../app/place.ts'
+import type { Place } from '../../home/place.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { Crews, OpenCrew } from '../../app/crew/crews.ts'
+import type { Crews, OpenCrew } from '../../crew/machine/crews.ts'
 import type { Unanswered } from '../../crew/crew.ts'
 import { join } from 'node:path'
 import { CrewError, EarlyError, isLiving, mayAnswer, nameOf } from '../../crew/slot.ts'
 import { unansweredWords } from '../../crew/tools/get-artifact.ts'
 import { nobody } from '../../core/talk/question.ts'
 import { failed, scrapedWords } from '../../core/talk/outcome.ts'
-import { confirm } from '../../faces/terminal-questions.ts'
+import { confirm } from '../../questions/terminal-questions.ts'
 import { answer } from '../../desk/crew/crew-answer.ts'
 import { attach } from '../../desk/crew/crew-attach.ts'
-import { openCrews } from '../../app/crew/crews.ts'
-import { brokenFiles } from '../../app/crew/crew-workspaces.ts'
-import { endTerminals, loneTerminals, strayWords } from '../../app/crew/stray-terminals.ts'
-import { ensureKeeper, keepCrew } from '../../app/crew/crew-keeper.ts'
-import { entriesOf, logWords } from '../../app/crew/crew-log.ts'
+import { openCrews } from '../../crew/machine/crews.ts'
+import { brokenFiles } from '../../crew/machine/crew-workspaces.ts'
+import { endTerminals, loneTerminals, strayWords } from '../../crew/machine/stray-terminals.ts'
+import { ensureKeeper, keepCrew } from '../../crew/machine/crew-keeper.ts'
+import { entriesOf, logWords } from '../../crew/machine/crew-log.ts'
 import { crewTable } from '../../desk/crew/crew-table.ts'
 import { noMore, slotOf, toolVerbs } from '../../desk/crew/crew-verbs.ts'
 import { print, say, UsageError } from '../../core/io.ts'
-import { placeOf } from '../../app/place.ts'
-import { noteProcess } from '../../app/running-processes.ts'
+import { placeOf } from '../../home/place.ts'
+import { noteProcess } from '../../border/running-processes.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { lacking } from '../../app/crew/crew-roster.ts'
+import { lacking } from '../../crew/machine/crew-roster.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 type OpenedCrew = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
@@ -90,7 +90,7 @@ async function far(io: Io, values: Parsed['values'], verb: string, words: readon
   const { home } = placeOf(io)
   const settings = await readSettings({ home }, { env: io.env })
   const [{ hubPlace }, { attachFar }] = await Promise.all([
-    import('../../app/hub/hub-address.ts'),
+    import('../../hub/client/hub-address.ts'),
     import('../../desk/crew/far-attach.ts'),
   ])
   const crew = typeof values.workspace === 'string' ? values.workspace : undefined

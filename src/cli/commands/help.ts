@@ -1,11 +1,11 @@
-import type { HelpPage, HelpSection } from '../../app/help/help-pages.ts'
+import type { HelpPage, HelpSection } from '../../people/help/help-pages.ts'
 import type { Io } from '../../core/io.ts'
-import type { Parsed, Program } from '../cli-command.ts'
-import { helpPages } from '../../app/help/help-pages.ts'
-import { findHelp, narrowedText, noHelpWords, pageNamed } from '../../app/help/help-search.ts'
+import type { Parsed, Program } from '../arguments/cli-command.ts'
+import { helpPages } from '../../people/help/help-pages.ts'
+import { findHelp, narrowedText, noHelpWords, pageNamed } from '../../people/help/help-search.ts'
 import { print, UsageError } from '../../core/io.ts'
-import { helpText, overview, twoColumns } from '../help.ts'
-import { renderedPage } from '../../faces/rendered-page.ts'
+import { helpText, overview, twoColumns } from '../arguments/help.ts'
+import { renderedPage } from '../../chat/rendered-page.ts'
 
 export async function run(io: Io, { words }: Parsed, program: Program): Promise<number> {
   const pages = helpPages()

@@ -1,10 +1,10 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
-import type { Format } from '../../faces/print.ts'
-import type { Parsed, Program } from '../cli-command.ts'
-import type { App } from '../../app/app.ts'
-import type { CommandPrompt } from '../../app/commands/command-prompt.ts'
+import type { Format } from '../output/print.ts'
+import type { Parsed, Program } from '../arguments/cli-command.ts'
+import type { App } from '../../turn/app.ts'
+import type { CommandPrompt } from '../../people/commands/command-prompt.ts'
 import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Border } from '../../safety/border.ts'
@@ -13,26 +13,26 @@ import { existsSync } from 'node:fs'
 import { mark } from '../../base/mark.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { tag } from '../../core/talk/transcript.ts'
-import { personAt } from '../../faces/terminal-questions.ts'
-import { printTurn } from '../../faces/print.ts'
-import { openApp } from '../../app/app.ts'
-import { closeNative } from '../../app/native/native-parts.ts'
+import { personAt } from '../../questions/terminal-questions.ts'
+import { printTurn } from '../output/print.ts'
+import { openApp } from '../../turn/app.ts'
+import { closeNative } from '../../native/native-parts.ts'
 import { actsByOurTools } from '../../app/turn.ts'
-import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
-import { untilAborted } from '../../base/clock.ts'
+import { openTurnSnapshots } from '../../turn/turn-snapshots.ts'
+import { untilAborted } from '../../base/time/clock.ts'
 import { say, UsageError } from '../../core/io.ts'
-import { fallbackNative, withFallback } from '../../app/offers/fallback-agent.ts'
-import { placeOf } from '../../app/place.ts'
-import { latestProject } from '../../app/projects.ts'
+import { fallbackNative, withFallback } from '../../people/offers/fallback-agent.ts'
+import { placeOf } from '../../home/place.ts'
+import { latestProject } from '../../home/projects.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
-import { attachedPrompt } from '../../app/attachments/attached-prompt.ts'
-import { prepareTurn } from '../../app/turn-preparation.ts'
-import { shellWord } from '../../base/shell-word.ts'
+import { attachedPrompt } from '../../turn/attachments/attached-prompt.ts'
+import { prepareTurn } from '../../turn/turn-preparation.ts'
+import { shellWord } from '../../base/text/shell-word.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { oneLine } from '../../base/table.ts'
+import { oneLine } from '../../base/text/table.ts'
 import { isNote } from '../../core/talk/command.ts'
 import { inMode } from '../../settings/work-mode.ts'
-import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
+import { aimed, allowedCalls, budgetIn, flag, list, text } from '../arguments/turn-flags.ts'
 
 /** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
 export async function run(io: Io, { values, words }: Parsed, program: Program): Promise<number> {
@@ -92,7 +92,7 @@ async function readSchema(io: Io, values: Parsed['values']) {
   if (path === undefined) return undefined
   if ((values.think ?? 'off') !== 'off')
     throw new UsageError('--output-schema and --think cannot be combined: one agent gives the answer.')
-  const { readOutputSchema } = await import('../../app/output-schema.ts')
+  const { readOutputSchema } = await import('../../turn/output-schema.ts')
   return readOutputSchema(path, io.cwd)
 }
 
@@ -120,7 +120,7 @@ async function runChat(io: Io, asked: AskedRun, values: Parsed['values'], words:
   if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
   if (asked.schema) throw new UsageError('--output-schema works only with -p.')
   if (asked.only) throw new UsageError('--only works only with -p. In the chat, type /switch and the name of an agent.')
-  const { chat } = await import('../../desk/chat.ts')
+  const { chat } = await import('../../desk/screens/chat.ts')
   return chat({
     io,
     place,

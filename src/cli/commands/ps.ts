@@ -1,14 +1,14 @@
-import type { Parsed } from '../cli-command.ts'
+import type { Parsed } from '../arguments/cli-command.ts'
 import type { Io } from '../../core/io.ts'
-import type { RunningProcess } from '../../app/running-processes.ts'
-import type { UnfinishedTurn } from '../../app/unfinished-turns.ts'
+import type { RunningProcess } from '../../border/running-processes.ts'
+import type { UnfinishedTurn } from '../../turn/unfinished-turns.ts'
 import { print, say } from '../../core/io.ts'
-import { homeOf } from '../../app/place.ts'
-import { runningProcesses } from '../../app/running-processes.ts'
-import { loneTable, loneTerminals } from '../../app/crew/stray-terminals.ts'
-import { unfinishedTurns } from '../../app/unfinished-turns.ts'
-import { localTime } from '../../base/local-time.ts'
-import { oneLine, table } from '../../base/table.ts'
+import { homeOf } from '../../home/place.ts'
+import { runningProcesses } from '../../border/running-processes.ts'
+import { loneTable, loneTerminals } from '../../crew/machine/stray-terminals.ts'
+import { unfinishedTurns } from '../../turn/unfinished-turns.ts'
+import { localTime } from '../../base/time/local-time.ts'
+import { oneLine, table } from '../../base/text/table.ts'
 
 /**
  * Lists the turns that run now, the processes of ours that run for long (chats, hubs, agents and servers), and agents in terminals that

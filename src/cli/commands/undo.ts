@@ -1,12 +1,12 @@
-import type { Parsed } from '../cli-command.ts'
+import type { Parsed } from '../arguments/cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { fileStore } from '../../store/files/file-store.ts'
-import { conversationOf, openSnapshots } from '../../app/app.ts'
-import { confirm } from '../../faces/terminal-questions.ts'
+import { conversationOf, openSnapshots } from '../../turn/app.ts'
+import { confirm } from '../../questions/terminal-questions.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
-import { placeOf } from '../../app/place.ts'
-import { followMove } from '../../app/moved-project.ts'
-import { openProject, openSession } from '../../app/project.ts'
+import { placeOf } from '../../home/place.ts'
+import { followMove } from '../../turn/moved-project.ts'
+import { openProject, openSession } from '../../home/project.ts'
 import {
   asideWords,
   turnsBesideUndo,
@@ -15,7 +15,7 @@ import {
   refuseWhileRunning,
   undoPlan,
   undoTurn,
-} from '../../app/undo.ts'
+} from '../../turn/undo.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)

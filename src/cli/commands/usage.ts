@@ -1,15 +1,15 @@
 import type { Index, UsageBy } from '../../store/index/conversation-index.ts'
-import type { Parsed } from '../cli-command.ts'
+import type { Parsed } from '../arguments/cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
 import { print, say, voiceOf } from '../../core/io.ts'
-import { awayAgents } from '../../app/away-agents.ts'
-import { localTimeFrom } from '../../base/local-time.ts'
+import { awayAgents } from '../../turn/away-agents.ts'
+import { localTimeFrom } from '../../base/time/local-time.ts'
 import { fileStore } from '../../store/files/file-store.ts'
-import { placeOf } from '../../app/place.ts'
-import { followMove } from '../../app/moved-project.ts'
-import { slugOf } from '../../app/project.ts'
-import { sinceOf } from '../args.ts'
+import { placeOf } from '../../home/place.ts'
+import { followMove } from '../../turn/moved-project.ts'
+import { slugOf } from '../../home/project.ts'
+import { sinceOf } from '../arguments/args.ts'
 import { activityOf, agentResults, everywhereTable, usageRows, usageTable } from '../../desk/usage-table.ts'
 
 type Of = { project?: string; since?: number }
@@ -49,8 +49,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
 
 /** Counts what the CLIs recorded themselves beside our own counts, and adds both up. */
 async function everywhere(io: Io, index: Index, of: Of & { by: UsageBy }, json: boolean): Promise<number> {
-  const { outsideUsage } = await import('../../app/import/outside-usage.ts')
-  const { hasPast } = await import('../../app/import/session-files.ts')
+  const { outsideUsage } = await import('../../people/import/outside-usage.ts')
+  const { hasPast } = await import('../../people/import/session-files.ts')
   const { allProfiles } = await import('../../profiles/all.ts')
   const place = placeOf(io)
   const world = { io, home: io.env.HOME ?? '', place, store: fileStore(place.home, voiceOf(io)), index }

@@ -1,20 +1,20 @@
-import type { HubClient } from '../../app/hub/hub-client.ts'
+import type { HubClient } from '../../hub/client/hub-client.ts'
 import type { Io } from '../../core/io.ts'
-import type { Pipeline, PipelineView } from '../../core/work/pipeline.ts'
-import type { Schedule } from '../../core/work/schedule.ts'
-import type { Parsed } from '../cli-command.ts'
+import type { Pipeline, PipelineView } from '../../hub/model/tasks/pipeline.ts'
+import type { Schedule } from '../../hub/model/plans/schedule.ts'
+import type { Parsed } from '../arguments/cli-command.ts'
 import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { shortId } from '../../app/hub/hub-client.ts'
-import { wantedWorkspace } from '../../app/hub/own-workspaces.ts'
-import { stripAnsi } from '../../base/ansi.ts'
+import { shortId } from '../../hub/client/hub-client.ts'
+import { wantedWorkspace } from '../../hub/server/merge/own-workspaces.ts'
+import { stripAnsi } from '../../base/text/ansi.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { newId } from '../../base/id.ts'
-import { localTimeFrom } from '../../base/local-time.ts'
+import { localTimeFrom } from '../../base/time/local-time.ts'
 import { print, say, UsageError } from '../../core/io.ts'
-import { problemLines } from '../../core/work/plan-problems.ts'
-import { readPlan } from '../../core/work/plan-reader.ts'
-import { HubAway } from '../../hub/remote-hub.ts'
+import { problemLines } from '../../hub/model/plans/plan-problems.ts'
+import { readPlan } from '../../hub/model/plans/plan-reader.ts'
+import { HubAway } from '../../hub/engine/remote-hub.ts'
 import { pipelineWords, planWords, scheduleTable } from './pipeline-words.ts'
 
 /** Flags that describe one task; a plan says such things for each of its tasks. */
@@ -46,7 +46,7 @@ export async function addFile(io: Io, hub: HubClient, values: Parsed['values'], 
   }
   if (values['dry-run']) {
     if (values.json) return print(io, JSON.stringify(plan))
-    const { loadCronTimes } = await import('../../base/cron-times.ts')
+    const { loadCronTimes } = await import('../../base/time/cron-times.ts')
     const next = plan.schedule && (await loadCronTimes()).next(plan.schedule.cron, plan.schedule.zone, now)
     print(io, planWords(plan, next, now))
     return say(io, `Nothing was added. Add it with: termaite task add --file ${path}`)

@@ -1,6 +1,6 @@
 import type { Entry, Guide, Summary } from './entry.ts'
 import type { Failure, Outcome } from './outcome.ts'
-import { grouped } from '../../base/number-words.ts'
+import { grouped } from '../../base/text/number-words.ts'
 import { bytesTokens, entryTokens, viewTokens } from './tokens.ts'
 import { entryText } from './transcript.ts'
 import { endedTurns, isTurnSummary } from './view.ts'

@@ -1,5 +1,5 @@
 import type { Entry, EntryOf, Judgement } from './entry.ts'
-import { oneLine } from '../../base/table.ts'
+import { oneLine } from '../../base/text/table.ts'
 import { typedPrompt } from './file-references.ts'
 import { endedTurns } from './view.ts'
 

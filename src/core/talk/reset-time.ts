@@ -1,4 +1,4 @@
-import { momentAt, zoneNamed } from '../../base/time-zone.ts'
+import { momentAt, zoneNamed } from '../../base/time/time-zone.ts'
 
 const day = 24 * 3_600_000
 

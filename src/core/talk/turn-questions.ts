@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Entry, EntryOf, Event } from './entry.ts'
 import type { Ask, Question } from './question.ts'
 import type { Log } from './store.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Attempt, Entry, Event } from '../talk/entry.ts'
 import type { Ref } from '../talk/store.ts'
 import type { Answer, Failure } from '../talk/outcome.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import type { Budget } from './budget.ts'
 import type { Settling, Tail } from './dead-turns.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Entry, EntryOf, Fact } from '../talk/entry.ts'
 import type { Blobs, Doc, Log } from '../talk/store.ts'
 import type { ShownPiece } from '../talk/shown-words.ts'

@@ -1,4 +1,4 @@
-import { sizeWords } from '../../base/size-words.ts'
+import { sizeWords } from '../../base/text/size-words.ts'
 
 /** With fewer bytes free, a disk is nearly full, and a person has to make room. */
 export const littleDisk = 1_000_000_000

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Event, Inner } from '../talk/entry.ts'
 import type { Ask } from '../talk/question.ts'
 import type { Outcome } from '../talk/outcome.ts'

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Crew } from '../crew.ts'
 import type { Slot } from '../slot.ts'
 import { tighter } from '../../core/work/agent.ts'
-import { about, integer, number, optional, string } from '../../core/work/shape.ts'
+import { about, integer, number, optional, string } from '../../core/data/shape.ts'
 import { CrewError } from '../slot.ts'
 
 /** The parts that the crew tools need from the process that offers them. */

@@ -1,6 +1,6 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
-import { parser } from '../../core/work/shape.ts'
+import { parser } from '../../core/data/shape.ts'
 import { killedWords } from '../slot.ts'
 import { crewTool, refuseBeyond, slot, workspace } from './crew-desk.ts'
 import { flagSchema, objectOf, slotSchema } from './slot-view.ts'

@@ -1,6 +1,6 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
-import { parser } from '../../core/work/shape.ts'
+import { parser } from '../../core/data/shape.ts'
 import { nameOf, stateWords } from '../slot.ts'
 import { crewTool, workspace } from './crew-desk.ts'
 import { objectOf, slotView, slotViewSchema } from './slot-view.ts'

@@ -1,6 +1,6 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
-import { about, boolean, integer, optional, parser, string } from '../../core/work/shape.ts'
+import { about, boolean, integer, optional, parser, string } from '../../core/data/shape.ts'
 import { crewTool, deadline, seconds, slot, workspace } from './crew-desk.ts'
 import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
 

@@ -1,7 +1,7 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { plainPrompt } from '../../core/talk/plain-prompt.ts'
-import { about, parser, string } from '../../core/work/shape.ts'
+import { about, parser, string } from '../../core/data/shape.ts'
 import { crewTool, refuseBeyond, slot, workspace } from './crew-desk.ts'
 import { objectOf, slotSchema, stateSchema } from './slot-view.ts'
 

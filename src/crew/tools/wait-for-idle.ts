@@ -3,7 +3,7 @@ import type { Crew } from '../crew.ts'
 import type { Waited } from '../slot-ledger.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { defined } from '../../base/defined.ts'
-import { about, either, integer, list, oneOf, optional, parser } from '../../core/work/shape.ts'
+import { about, either, integer, list, oneOf, optional, parser } from '../../core/data/shape.ts'
 import { nameOf, stateWords } from '../slot.ts'
 import { crewTool, deadline, seconds, slot, workspace } from './crew-desk.ts'
 import {

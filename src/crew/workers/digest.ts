@@ -1,5 +1,5 @@
 import type { ModelMessage } from '../../core/work/model.ts'
-import type { Envelope } from './worker.ts'
+import type { Envelope } from '../worker.ts'
 import type { WorkerBoard, WorkerView } from './board.ts'
 import { ids } from './board.ts'
 import { ledgerLine } from './final-answer.ts'

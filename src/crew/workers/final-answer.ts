@@ -1,4 +1,4 @@
-import type { Envelope } from './worker.ts'
+import type { Envelope } from '../worker.ts'
 import type { WorkerBoard } from './board.ts'
 import { ids } from './board.ts'
 

@@ -1,7 +1,7 @@
-import type { Envelope } from './worker.ts'
+import type { Envelope } from '../worker.ts'
 import { isAbsolute, relative } from 'node:path'
 import { defined } from '../../base/defined.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin } from '../../base/files/real-path.ts'
 import { listed } from './merge-card.ts'
 
 /*

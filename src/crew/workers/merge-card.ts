@@ -1,11 +1,11 @@
 import type { FileChange } from '../../core/talk/entry.ts'
 import type { Question, Shown } from '../../core/talk/question.ts'
-import type { Stray } from '../../core/work/project-copy.ts'
+import type { Stray } from '../../hub/model/tasks/project-copy.ts'
 import type { WorkerSlot } from '../slot.ts'
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { consentOptions } from '../../core/talk/consent.ts'
-import { workerId, workerRole } from './worker.ts'
+import { workerId, workerRole } from '../worker.ts'
 
 /** The folders of the two versions of a file: the project, and the worker's copy of it. */
 type BothTrees = { root: string; copy: string }

@@ -3,8 +3,8 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { WorkerSlot } from '../slot.ts'
 import type { WorkerBoard, WorkerView } from './board.ts'
 import { endingOf } from './board.ts'
-import { workerState } from './worker-turn.ts'
-import { workerRole } from './worker.ts'
+import { workerState } from '../worker-turn.ts'
+import { workerRole } from '../worker.ts'
 
 /**
  * The workers of a turn as a screen sees them: every worker from its spawn to its end, also one that waits, or that ends before

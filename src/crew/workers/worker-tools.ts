@@ -1,14 +1,14 @@
-import type { Clock } from '../../base/clock.ts'
-import type { Shape } from '../../core/work/shape.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Shape } from '../../core/data/shape.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { WorkerBoard, WorkerView, WorkerWish } from './board.ts'
-import type { Envelope } from './worker.ts'
+import type { Envelope } from '../worker.ts'
 import { defined } from '../../base/defined.ts'
-import { about, integer, list, object, oneOf, optional, parser, string, boolean } from '../../core/work/shape.ts'
+import { about, integer, list, object, oneOf, optional, parser, string, boolean } from '../../core/data/shape.ts'
 import { CrewError, stateWords } from '../slot.ts'
 import { crewTool, deadline, seconds } from '../tools/crew-desk.ts'
 import { ids } from './board.ts'
-import { roles, roleTable } from './worker.ts'
+import { roles, roleTable } from '../worker.ts'
 
 type WorkerDesk = {
   board: WorkerBoard

@@ -1,5 +1,5 @@
 import type { Io } from '../../core/io.ts'
-import type { OpenCrew } from '../../app/crew/crews.ts'
+import type { OpenCrew } from '../../crew/machine/crews.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { noMore, slotOf } from './crew-verbs.ts'
@@ -14,7 +14,7 @@ export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]:
     const how = terminal.attach ?? `termaite crew attach ${id}`
     throw new UsageError(`crew attach needs a terminal. In one, type: ${how}`)
   }
-  const { attach: show } = await import('../../faces/attach/attach-terminal.ts')
+  const { attach: show } = await import('../../wire/attach/attach-terminal.ts')
   try {
     const left = await show(terminal, io)
     if (left === 'exited') say(io, `The agent in slot ${id} has exited.`)

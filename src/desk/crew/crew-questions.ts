@@ -1,14 +1,14 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { SlotQuestion, Slot } from '../../crew/slot.ts'
-import type { App } from '../../app/app.ts'
+import type { App } from '../../turn/app.ts'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isAlive } from '../../base/owner.ts'
+import { isAlive } from '../../base/process/owner.ts'
 import { SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf } from '../../crew/slot.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 import { fileStore } from '../../store/files/file-store.ts'
-import { watchFile } from '../../base/file-watch.ts'
+import { watchFile } from '../../base/files/file-watch.ts'
 import { answerWords, put } from './crew-card.ts'
 import { voiceOf } from '../../core/io.ts'
 
@@ -101,7 +101,7 @@ export class CrewQuestions {
         if (!this.#parts.cards)
           return world.say(`${who} asks: ${questionWords(asked.question)} ${answerWords(slot.id)}`)
         const { io, place, settings } = this.#parts.app()
-        const { openCrews } = await import('../../app/crew/crews.ts')
+        const { openCrews } = await import('../../crew/machine/crews.ts')
         const crews = openCrews(io, place, settings, { carries: false })
         try {
           const signal = AbortSignal.any([world.signal, withdrawn])

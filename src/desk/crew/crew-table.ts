@@ -1,8 +1,8 @@
 import type { Slot } from '../../crew/slot.ts'
 import { allowanceWords, optionKeys } from '../../core/talk/consent.ts'
-import { localTimeFrom } from '../../base/local-time.ts'
+import { localTimeFrom } from '../../base/time/local-time.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
-import { oneLine, table } from '../../base/table.ts'
+import { oneLine, table } from '../../base/text/table.ts'
 
 type TableOptions = {
   now: number

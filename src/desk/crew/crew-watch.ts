@@ -1,19 +1,19 @@
 import type { Io } from '../../core/io.ts'
 import type { Slot } from '../../crew/slot.ts'
-import type { OpenCrew } from '../../app/crew/crews.ts'
-import type { Place } from '../../app/place.ts'
-import type { CrewSource, WatchedCrew } from '../../faces/watch/watch-screen.ts'
-import type { WatchedSlot } from '../../faces/watch/watch-frame.ts'
+import type { OpenCrew } from '../../crew/machine/crews.ts'
+import type { Place } from '../../home/place.ts'
+import type { CrewSource, WatchedCrew } from '../../crew/watch/watch-screen.ts'
+import type { WatchedSlot } from '../../crew/watch/watch-frame.ts'
 import { defined } from '../../base/defined.ts'
-import { stripAnsi } from '../../base/ansi.ts'
+import { stripAnsi } from '../../base/text/ansi.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { oneLine } from '../../base/table.ts'
+import { oneLine } from '../../base/text/table.ts'
 import { UsageError } from '../../core/io.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { askedWords, dangersIn } from '../../crew/tools/slot-view.ts'
 import { isLiving, needsKeeper } from '../../crew/slot.ts'
-import { slugOf } from '../../app/project.ts'
-import { ensureKeeper } from '../../app/crew/crew-keeper.ts'
+import { slugOf } from '../../home/project.ts'
+import { ensureKeeper } from '../../crew/machine/crew-keeper.ts'
 import { attach } from './crew-attach.ts'
 import { noMore } from './crew-verbs.ts'
 
@@ -22,7 +22,7 @@ export async function watch(io: Io, place: Place, open: OpenCrew, words: readonl
   noMore('watch', words)
   if (!io.in.isTTY || !io.out.isTTY)
     throw new UsageError('crew watch needs a terminal. For a list, use: termaite crew list')
-  const { watchCrew } = await import('../../faces/watch/watch-screen.ts')
+  const { watchCrew } = await import('../../crew/watch/watch-screen.ts')
   await watchCrew(new WatchSource(io, place, open), io)
   return io.signal.aborted ? Number(io.signal.reason) : 0
 }

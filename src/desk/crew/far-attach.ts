@@ -1,10 +1,10 @@
 import type { Io } from '../../core/io.ts'
 import type { TerminalRow } from '../../core/screen/machine-terminals.ts'
-import type { HubPlace } from '../../app/hub/hub-address.ts'
+import type { HubPlace } from '../../hub/client/hub-address.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { say, UsageError } from '../../core/io.ts'
-import { HubTerminals } from '../../faces/attach/hub-terminal.ts'
-import { attach as show } from '../../faces/attach/attach-terminal.ts'
+import { HubTerminals } from '../../wire/attach/hub-terminal.ts'
+import { attach as show } from '../../wire/attach/attach-terminal.ts'
 
 /** Attaches the user's terminal to one on any machine of a hub, through the hub alone. Detaching ends nothing. */
 export async function attachFar(

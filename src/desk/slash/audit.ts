@@ -2,8 +2,8 @@ import type { Command } from '../../core/talk/command.ts'
 import type { AuditEntry } from '../../safety/audit-entry.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { auditTable, verifiedWords } from '../audit-table.ts'
-import { auditOf } from '../../app/native/native-audit.ts'
-import { block } from './code-block.ts'
+import { auditOf } from '../../native/native-audit.ts'
+import { block } from './shared/code-block.ts'
 
 const newest = 20
 

@@ -9,10 +9,10 @@ export function dashboardCommand(controls: DeskControls): Command {
     async run(_args, { say }) {
       const { io, settings } = controls.app()
       const [{ makePageLink }, { HubClient, faultOf }, { hubPlace }, { HubAway }] = await Promise.all([
-        import('../../app/dashboard/page-link.ts'),
-        import('../../app/hub/hub-client.ts'),
-        import('../../app/hub/hub-address.ts'),
-        import('../../hub/remote-hub.ts'),
+        import('../../hub/client/page-link.ts'),
+        import('../../hub/client/hub-client.ts'),
+        import('../../hub/client/hub-address.ts'),
+        import('../../hub/engine/remote-hub.ts'),
       ])
       const hub = new HubClient(hubPlace(io, settings))
       try {

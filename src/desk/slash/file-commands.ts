@@ -1,12 +1,12 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
-import type { FileCommand, FileCommands } from '../../app/commands/command-files.ts'
+import type { FileCommand, FileCommands } from '../../people/commands/command-files.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { findFileCommands } from '../../app/commands/command-files.ts'
-import { commandPrompt } from '../../app/commands/command-prompt.ts'
+import { findFileCommands } from '../../people/commands/command-files.ts'
+import { commandPrompt } from '../../people/commands/command-prompt.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
-import { isTrusted } from './native-agent.ts'
-import { askForTrust } from './trust.ts'
+import { isTrusted } from './shared/native-agent.ts'
+import { askForTrust } from './agents/trust.ts'
 
 /** The commands in files; `untrusted`: some of the project's are only named. */
 export type FileCommandList = { commands: Command[]; warnings: string[]; untrusted: boolean }

@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { initPrompt, runInit } from '../../app/init/init-turn.ts'
+import { initPrompt, runInit } from '../../people/init/init-turn.ts'
 import { UsageError } from '../../core/io.ts'
 import { enabledAgents, atDesk, noAgentWords } from '../../settings/enabled-agents.ts'
 

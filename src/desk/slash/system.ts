@@ -1,10 +1,10 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { SystemSpec } from '../../core/work/system-spec.ts'
+import type { SystemSpec } from '../../core/profile/system-spec.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { machineFacts } from '../../machine/machine-summary.ts'
 import { UsageError } from '../../core/io.ts'
-import { machineOf } from '../../app/native/machine-facts.ts'
-import { list } from '../../base/table.ts'
+import { machineOf } from '../../native/machine-facts.ts'
+import { list } from '../../base/text/table.ts'
 
 /** Scans the machine again; native sessions start a new frame with the result. */
 export function refreshSystemCommand(controls: DeskControls): Command {

@@ -1,9 +1,9 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { activityOf, agentResults, usageRows, usageTable } from '../usage-table.ts'
-import { block } from './code-block.ts'
-import { goingOn, knownWord } from './choice.ts'
-import { withIndex } from './session-index.ts'
+import { block } from './shared/code-block.ts'
+import { goingOn, knownWord } from './shared/choice.ts'
+import { withIndex } from './shared/session-index.ts'
 
 export function usageCommand(controls: DeskControls): Command {
   return {

@@ -1,5 +1,5 @@
 import type { Cloud, CloudWorld } from './carriage.ts'
-import type { Carriage, Login, Trouble } from '../wire-format.ts'
+import type { Carriage, Login, Trouble } from '../http/wire-format.ts'
 import { readFile } from 'node:fs/promises'
 import { missing, unauthorized } from './carriage.ts'
 import { ExpiringLogin, sharedLogin, tokenIn } from './expiring-login.ts'

@@ -1,6 +1,6 @@
 import type { Cloud, CloudWorld } from './carriage.ts'
 import type { AwsCredential } from './aws-credentials.ts'
-import type { Carriage, Login, Trouble, WireRequest } from '../wire-format.ts'
+import type { Carriage, Login, Trouble, WireRequest } from '../http/wire-format.ts'
 import { awsCredential, awsFiles, awsRegion } from './aws-credentials.ts'
 import { awsSigned, encoded } from './aws-signature.ts'
 import { awsMessages } from './aws-event-stream.ts'

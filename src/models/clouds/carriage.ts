@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { WireName } from '../provider.ts'
 import type { Send } from '../http/http-client.ts'
-import type { Carriage, Listed, Login, Trouble } from '../wire-format.ts'
+import type { Carriage, Listed, Login, Trouble } from '../http/wire-format.ts'
 
 /** The person's surroundings in which a cloud looks for its credential and its place. */
 export type CloudWorld = {

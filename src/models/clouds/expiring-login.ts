@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import type { Trouble } from '../wire-format.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Trouble } from '../http/wire-format.ts'
 import type { CloudWorld } from './carriage.ts'
 
 /** A login with the moment at which it ends, in ms since 1970; without one it does not end by itself. */

@@ -1,6 +1,6 @@
 import type { CloudWorld } from './carriage.ts'
 import type { Fetched } from './expiring-login.ts'
-import type { Login, Trouble } from '../wire-format.ts'
+import type { Login, Trouble } from '../http/wire-format.ts'
 import { createHash, createSign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 import type { Cloud } from './carriage.ts'
-import type { Carriage } from '../wire-format.ts'
-import { headersOf } from '../wire-format.ts'
+import type { Carriage } from '../http/wire-format.ts'
+import { headersOf } from '../http/wire-format.ts'
 import { anthropicBody, missing, unauthorized } from './carriage.ts'
 import { googleCredential } from './google-credentials.ts'
 

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { routeTo } from '../../base/http-route.ts'
+import { routeTo } from '../../base/http/http-route.ts'
 
 /** The part of `fetch` that is used for models, so that `fetch` itself fits. */
 export type Send = (url: string, init?: Init) => Promise<Reply>

@@ -1,12 +1,12 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { ModelEvent, ModelRequest } from '../../core/work/model.ts'
-import type { ReportedUsage, WireEvent, Images, Target, Trouble, Wire } from '../wire-format.ts'
+import type { ReportedUsage, WireEvent, Images, Target, Trouble, Wire } from './wire-format.ts'
 import type { Send } from './http-client.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type * as ProviderFailure from './provider-failure.ts'
 import type { Price } from '../model-windows.ts'
 import { defined } from '../../base/defined.ts'
-import { secondHalf, withHalves } from '../begun-answer.ts'
+import { secondHalf, withHalves } from './begun-answer.ts'
 import { asideOf, responseStream } from './response-stream.ts'
 
 /** Judges a trouble. The words of all providers' failures are loaded with the first one. */

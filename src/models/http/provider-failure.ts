@@ -1,8 +1,8 @@
 import { defined } from '../../base/defined.ts'
-import { routeFault } from '../../base/http-route.ts'
+import { routeFault } from '../../base/http/http-route.ts'
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { InvalidRequest } from '../../core/work/model.ts'
-import type { Target, Trouble } from '../wire-format.ts'
+import type { Target, Trouble } from './wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
 
 /**

@@ -1,8 +1,8 @@
-import type { Carriage, SideRequest, WireEvent, Reader, WireRequest, Trouble, Wire } from '../wire-format.ts'
-import type { Clock } from '../../base/clock.ts'
+import type { Carriage, SideRequest, WireEvent, Reader, WireRequest, Trouble, Wire } from './wire-format.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Reply, Send } from './http-client.ts'
-import { Lines } from '../../base/lines.ts'
-import { bearer, headersOf } from '../wire-format.ts'
+import { Lines } from '../../base/text/lines.ts'
+import { bearer, headersOf } from './wire-format.ts'
 
 const trouble = (trouble: Trouble): WireEvent => ({ type: 'trouble', trouble })
 

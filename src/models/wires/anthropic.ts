@@ -1,11 +1,11 @@
 import type { ModelRequest } from '../../core/work/model.ts'
-import type { Effort } from '../../core/work/effort.ts'
+import type { Effort } from '../../core/profile/effort.ts'
 import type { MessageStep } from '../message-steps.ts'
-import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
-import { pictures } from '../message-images.ts'
+import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../http/wire-format.ts'
+import { pictures } from './message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
-import { jsonHeaders } from '../wire-format.ts'
+import { jsonHeaders } from '../http/wire-format.ts'
 import { defined } from '../../base/defined.ts'
 
 /** More than most answers need, and less than the limit of every model. */

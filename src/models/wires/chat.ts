@@ -1,12 +1,12 @@
 import type { ModelRequest } from '../../core/work/model.ts'
-import type { Effort } from '../../core/work/effort.ts'
+import type { Effort } from '../../core/profile/effort.ts'
 import type { AssistantMessage, MessageStep } from '../message-steps.ts'
 import type { AnswerPart } from '../answer-parts.ts'
-import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
-import { pictures } from '../message-images.ts'
+import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../http/wire-format.ts'
+import { pictures } from './message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
-import { bearer, functionsOf, jsonHeaders } from '../wire-format.ts'
+import { bearer, functionsOf, jsonHeaders } from '../http/wire-format.ts'
 import { randomName } from '../../base/id.ts'
 
 /** OpenAI's Chat Completions format, which most other servers use too. */

@@ -1,12 +1,12 @@
 import type { Ref } from '../../core/talk/store.ts'
 import type { ModelRequest } from '../../core/work/model.ts'
 import type { MessageStep } from '../message-steps.ts'
-import type { Images, Target, Trouble, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
+import type { Images, Target, Trouble, Wire, ReportedUsage, WireEvent, Reader } from '../http/wire-format.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
-import { isImage, pictures } from '../message-images.ts'
+import { isImage, pictures } from './message-images.ts'
 import { objectOf, messageSteps } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
-import { bearer, functionsOf, jsonHeaders } from '../wire-format.ts'
+import { bearer, functionsOf, jsonHeaders } from '../http/wire-format.ts'
 import { randomName } from '../../base/id.ts'
 
 const overflow = (message: string): Trouble => ({ status: 413, body: { error: { message } } })

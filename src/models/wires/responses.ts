@@ -1,11 +1,11 @@
 import type { ModelRequest } from '../../core/work/model.ts'
 import type { AnswerPart } from '../answer-parts.ts'
 import type { MessageStep } from '../message-steps.ts'
-import type { Images, ReportedUsage, Target, Wire, WireEvent, Reader } from '../wire-format.ts'
-import { pictures } from '../message-images.ts'
+import type { Images, ReportedUsage, Target, Wire, WireEvent, Reader } from '../http/wire-format.ts'
+import { pictures } from './message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
-import { bearer, jsonHeaders } from '../wire-format.ts'
+import { bearer, jsonHeaders } from '../http/wire-format.ts'
 import { defined } from '../../base/defined.ts'
 
 /** OpenAI's Responses format. Nothing is stored at OpenAI, so the model's thoughts are sent back encrypted. */

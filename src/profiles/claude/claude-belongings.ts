@@ -1,4 +1,4 @@
-import type { Belongings, FoundSettings } from '../../core/work/belongings.ts'
+import type { Belongings, FoundSettings } from '../../core/profile/belongings.ts'
 import { join } from 'node:path'
 import { isPlainObject } from '../../base/plain-object.ts'
 import { claudeEvents, hooksIn } from '../shared/found-hooks.ts'

@@ -1,4 +1,4 @@
-import type { Dialect, Ended, PictureLimits, SentPicture, Step } from '../../core/work/profile.ts'
+import type { Dialect, Ended, PictureLimits, SentPicture, Step } from '../../core/profile/profile.ts'
 import type { FileChange, Usage } from '../../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome, StoppedBy } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'

@@ -1,4 +1,4 @@
-import type { PastFact, PastReader, PastSessions } from '../../core/work/past-session.ts'
+import type { PastFact, PastReader, PastSessions } from '../../core/profile/past-session.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { basename, join } from 'node:path'
 import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'

@@ -1,4 +1,4 @@
-import type { Step } from '../../core/work/profile.ts'
+import type { Step } from '../../core/profile/profile.ts'
 import type { Option, Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { askChoices } from '../shared/choice-cards.ts'

@@ -1,4 +1,4 @@
-import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Ended, Profile } from '../../core/profile/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { claudePast } from './claude-past.ts'

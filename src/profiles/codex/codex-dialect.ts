@@ -1,4 +1,4 @@
-import type { Dialect, Ended, SentPicture, Step } from '../../core/work/profile.ts'
+import type { Dialect, Ended, SentPicture, Step } from '../../core/profile/profile.ts'
 import type { PlanItem } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'

@@ -1,4 +1,4 @@
-import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
+import type { Dialect, Ended, Step } from '../../core/profile/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'

@@ -1,4 +1,4 @@
-import type { PastFact, PastReader, PastSessions } from '../../core/work/past-session.ts'
+import type { PastFact, PastReader, PastSessions } from '../../core/profile/past-session.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
 import { threadKey, threadOf } from '../shared/counted-thread.ts'

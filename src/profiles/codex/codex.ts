@@ -1,9 +1,9 @@
-import type { CliFiles, CliPlace, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Profile } from '../../core/profile/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { promises } from 'node:fs'
 import { join } from 'node:path'
-import { realOrSame } from '../../base/real-path.ts'
-import { shellWord } from '../../base/shell-word.ts'
+import { realOrSame } from '../../base/files/real-path.ts'
+import { shellWord } from '../../base/text/shell-word.ts'
 import { codexPast } from './codex-past.ts'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
@@ -84,7 +84,7 @@ const isServer = (command: string) => hasFlag(command, ['app-server'])
 async function ownInstructions({ home, env }: CliPlace): Promise<string | undefined> {
   const path = join(env.CODEX_HOME || join(home, '.codex'), 'config.toml')
   const [{ parseToml }, text] = await Promise.all([
-    import('../../base/toml-parser.ts'),
+    import('../../base/text/toml-parser.ts'),
     promises.readFile(path, 'utf8').catch(() => ''),
   ])
   try {

@@ -1,4 +1,4 @@
-import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
+import type { Dialect, Ended, Step } from '../../core/profile/profile.ts'
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import type { Loose } from '../shared/jsonl.ts'

@@ -1,4 +1,4 @@
-import type { Belongings, FoundRule, FoundSettings, Unusable } from '../../core/work/belongings.ts'
+import type { Belongings, FoundRule, FoundSettings, Unusable } from '../../core/profile/belongings.ts'
 import type { Translated } from '../shared/found-rules.ts'
 import { join } from 'node:path'
 import { isPlainObject } from '../../base/plain-object.ts'

@@ -1,4 +1,4 @@
-import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
+import type { Dialect, Ended, Step } from '../../core/profile/profile.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'

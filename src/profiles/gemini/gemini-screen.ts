@@ -1,4 +1,4 @@
-import type { Dialog, ScreenFacts, Journal, JournalLine } from '../../core/work/profile.ts'
+import type { Dialog, ScreenFacts, Journal, JournalLine } from '../../core/profile/profile.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Shown } from '../../core/talk/question.ts'

@@ -1,4 +1,4 @@
-import type { Profile, Dialect, Guard, GuardedPlace, Step } from '../../core/work/profile.ts'
+import type { Profile, Dialect, Guard, GuardedPlace, Step } from '../../core/profile/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { promises } from 'node:fs'

@@ -1,4 +1,4 @@
-import type { Step } from '../../core/work/profile.ts'
+import type { Step } from '../../core/profile/profile.ts'
 import { defined } from '../../base/defined.ts'
 
 /** One of the questions that a CLI puts to a person in one request. */

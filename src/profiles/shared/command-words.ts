@@ -1,5 +1,5 @@
 import { optionValue } from '../../base/option-value.ts'
-import { shellWord } from '../../base/shell-word.ts'
+import { shellWord } from '../../base/text/shell-word.ts'
 
 /** Matches a word as bash would split it, with its quotes: enough to see which program a command starts. */
 const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+)/y

@@ -1,5 +1,5 @@
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
-import type { Ended } from '../../core/work/profile.ts'
+import type { Ended } from '../../core/profile/profile.ts'
 import { resetTime } from '../../core/talk/reset-time.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { FoundHook, FoundSettings, Unusable } from '../../core/work/belongings.ts'
+import type { FoundHook, FoundSettings, Unusable } from '../../core/profile/belongings.ts'
 import { defined } from '../../base/defined.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 

@@ -1,4 +1,4 @@
-import type { FoundRule, FoundSettings, Unusable } from '../../core/work/belongings.ts'
+import type { FoundRule, FoundSettings, Unusable } from '../../core/profile/belongings.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 import { textsIn } from './found-servers.ts'
 import { rowOf } from './jsonl.ts'

@@ -1,4 +1,4 @@
-import type { FoundRule, FoundServer, FoundSettings, ServerValue, Unusable } from '../../core/work/belongings.ts'
+import type { FoundRule, FoundServer, FoundSettings, ServerValue, Unusable } from '../../core/profile/belongings.ts'
 import { defined } from '../../base/defined.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 

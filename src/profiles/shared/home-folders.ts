@@ -1,4 +1,4 @@
-import type { CliPlace } from '../../core/work/profile.ts'
+import type { CliPlace } from '../../core/profile/profile.ts'
 import { isAbsolute, join } from 'node:path'
 
 const folderOf = (variable: string, usual: string) => {

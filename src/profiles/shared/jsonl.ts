@@ -1,4 +1,4 @@
-import type { Ended } from '../../core/work/profile.ts'
+import type { Ended } from '../../core/profile/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'

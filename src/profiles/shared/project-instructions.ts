@@ -1,7 +1,7 @@
 import { realpathSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { foldersDown, isWithin } from '../../base/real-path.ts'
-import { shellWord } from '../../base/shell-word.ts'
+import { foldersDown, isWithin } from '../../base/files/real-path.ts'
+import { shellWord } from '../../base/text/shell-word.ts'
 
 /** The most of a project's instructions that a CLI is handed, in bytes: one word of a command line has room for four times as much. */
 const mostBytes = 32 * 1024

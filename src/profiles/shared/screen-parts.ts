@@ -1,4 +1,4 @@
-import type { Dialog } from '../../core/work/profile.ts'
+import type { Dialog } from '../../core/profile/profile.ts'
 import type { Meaning, Option, Question } from '../../core/talk/question.ts'
 import type { Key, Screen } from '../../core/screen/terminal.ts'
 import { defined } from '../../base/defined.ts'

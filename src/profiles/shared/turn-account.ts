@@ -1,4 +1,4 @@
-import type { Ended, Step } from '../../core/work/profile.ts'
+import type { Ended, Step } from '../../core/profile/profile.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import { defined } from '../../base/defined.ts'

@@ -1,6 +1,6 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { JudgedCall } from './judged-call.ts'
-import { shellWord } from '../../base/shell-word.ts'
+import { shellWord } from '../../base/text/shell-word.ts'
 import { gitVerb } from '../shell/programs/git-verbs.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
 import { escaped, rulePath, withoutBlanks } from './rule-matching.ts'

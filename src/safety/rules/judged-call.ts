@@ -3,8 +3,8 @@ import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Part, ShellClass, Touched } from '../shell/shell-judgement.ts'
 import { dirname } from 'node:path'
 import { defined } from '../../base/defined.ts'
-import { gitFolders } from '../../base/git.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { gitFolders } from '../../base/files/git.ts'
+import { isWithin } from '../../base/files/real-path.ts'
 import { locatePath, rootsOf } from '../path-location.ts'
 import { worse } from '../shell/shell-judgement.ts'
 
@@ -53,7 +53,7 @@ async function judgeEffect(
   switch (effect?.does) {
     case 'command': {
       // The tables of all programs are loaded with the first command, because many turns run none.
-      const { judge } = await import('../shell/shell-judge.ts')
+      const { judge } = await import('../shell/judge/shell-judge.ts')
       const { parts, worst } = await judge(effect.command, bounds)
       const { command, outside } = effect
       return defined({ parts: parts.length > 0 ? parts : [worst], worst, command, walled: true as const, outside })

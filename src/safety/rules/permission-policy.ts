@@ -19,7 +19,7 @@ import { answeredRule, parseRule } from './permission-rule.ts'
 import { allows, concerns, isAbout, isWhole } from './rule-matching.ts'
 import { grantOffers, wholeRule } from './granted-rules.ts'
 import { defined } from '../../base/defined.ts'
-import { dangerousParts, marksOf } from '../shell/danger-marks.ts'
+import { dangerousParts, marksOf } from '../shell/judge/danger-marks.ts'
 
 export type PolicyParts = {
   /** The project. */

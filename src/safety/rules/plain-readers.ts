@@ -1,11 +1,11 @@
 import type { ProjectBounds } from '../path-location.ts'
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { gitFolders, hasOwnGitFolders, projectRoot } from '../../base/git.ts'
-import { isWithin, realIfThere } from '../../base/real-path.ts'
+import { gitFolders, hasOwnGitFolders, projectRoot } from '../../base/files/git.ts'
+import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 import { rootsOf } from '../path-location.ts'
 import { isSecretName, isSecretPlace, keyPathspecs } from '../secret-files.ts'
-import { programOutside } from '../../base/program-path.ts'
+import { programOutside } from '../../base/process/program-path.ts'
 
 /**
  * A command that may run without a wall and without a question: a program of the system that shows files of the project,

@@ -1,8 +1,8 @@
 import type { WallLimits } from '../wall/wall.ts'
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve } from 'node:path'
-import { isWithin } from '../../base/real-path.ts'
-import { isInScope } from '../../core/work/path-scope.ts'
+import { isWithin } from '../../base/files/real-path.ts'
+import { isInScope } from '../../core/data/path-scope.ts'
 import { rootsOf } from '../path-location.ts'
 
 /** The limits that a command ran with, and where it ran. */

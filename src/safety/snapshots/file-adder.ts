@@ -1,9 +1,9 @@
-import type { Ran } from '../../base/collect.ts'
+import type { Ran } from '../../base/process/collect.ts'
 import type { Limits } from './retention.ts'
 import type { GitOptions, RawPath } from './snapshot-repository.ts'
 import { existsSync, lstatSync } from 'node:fs'
-import { nestedRepositoriesIn } from '../../base/git.ts'
-import { tellsFullDisk } from '../../base/system-error.ts'
+import { nestedRepositoriesIn } from '../../base/files/git.ts'
+import { tellsFullDisk } from '../../base/files/system-error.ts'
 import { checked, onDisk, readablePath, splitPaths } from './snapshot-repository.ts'
 
 export type Git = (args: readonly string[], more?: GitOptions) => Promise<Ran>

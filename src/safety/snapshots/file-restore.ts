@@ -18,10 +18,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { onDisk, parentOf, readablePath, workFile } from './snapshot-repository.ts'
-import { HeldFolder, MovedPath } from '../../base/held-folder.ts'
+import { HeldFolder, MovedPath } from '../../base/files/held-folder.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { randomName } from '../../base/id.ts'
-import { errorCode, isMissing } from '../../base/files.ts'
+import { errorCode, isMissing } from '../../base/files/files.ts'
 import { writeObjects } from './git-objects.ts'
 
 /** Copies files that were changed after the turn, and that the undo overwrites, to a folder where a person finds them. */

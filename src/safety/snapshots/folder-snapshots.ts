@@ -1,11 +1,11 @@
 import type { Diff, FileStat } from './tree-diff.ts'
 import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
-import type { Snapshots } from '../snapshots.ts'
+import type { Snapshots } from './snapshots.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { defined } from '../../base/defined.ts'
-import { namesIn, textIn } from '../../base/files.ts'
+import { namesIn, textIn } from '../../base/files/files.ts'
 
 /** The snapshots of a folder that was added to the project. */
 type Part = { folder: string; key: string; snapshots: Snapshots }

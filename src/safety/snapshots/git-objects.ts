@@ -1,8 +1,8 @@
 import type { Repository } from './snapshot-repository.ts'
 import { open } from 'node:fs/promises'
 import { killChild } from '../../base/process/kill-child.ts'
-import { withoutProject } from '../../base/program-path.ts'
-import { startGit } from '../../base/run-git.ts'
+import { withoutProject } from '../../base/process/program-path.ts'
+import { startGit } from '../../base/git/run-git.ts'
 
 /** Writes git objects to new files with one git process, without holding a whole object in memory. */
 export async function writeObjects(

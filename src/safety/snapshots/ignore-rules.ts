@@ -1,10 +1,10 @@
 import type { Env, RawPath, Repository } from './snapshot-repository.ts'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ensureFile, fileMark, splitPaths } from './snapshot-repository.ts'
-import { textIn } from '../../base/files.ts'
-import { gitFolders } from '../../base/git.ts'
-import { projectGit } from '../../base/project-git.ts'
-import { realIfThere } from '../../base/real-path.ts'
+import { textIn } from '../../base/files/files.ts'
+import { gitFolders } from '../../base/files/git.ts'
+import { projectGit } from '../../base/git/project-git.ts'
+import { realIfThere } from '../../base/files/real-path.ts'
 
 /** Files that the project ignores beyond its .gitignore files, and ignored files that it tracks nevertheless. */
 export type IgnoreRules = {

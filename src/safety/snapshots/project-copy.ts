@@ -1,6 +1,6 @@
 import type { Limits } from './retention.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
-import type { CopyChanges, CopyJoin, CopyResult } from '../../core/work/project-copy.ts'
+import type { CopyChanges, CopyJoin, CopyResult } from '../../hub/model/tasks/project-copy.ts'
 import type { RawPath, Repository } from './snapshot-repository.ts'
 import type { Change, Item } from './tree-diff.ts'
 import type { Move } from './undo-plan.ts'

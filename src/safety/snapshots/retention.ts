@@ -1,11 +1,11 @@
 import type { TurnRecord, TurnRecords } from './turn-records.ts'
 import type { Repository } from './snapshot-repository.ts'
-import type { Ran } from '../../base/collect.ts'
+import type { Ran } from '../../base/process/collect.ts'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { clearQuarantines, inQuarantine, writePack } from './object-quarantine.ts'
 import { checked, stamp, stampedAt } from './snapshot-repository.ts'
-import { timeApart } from '../../base/clock.ts'
+import { timeApart } from '../../base/time/clock.ts'
 
 export type Limits = {
   /** How many files one snapshot may read: the first one reads the whole tree. */

@@ -1,11 +1,11 @@
-import type { Ran, RunOptions } from '../../base/collect.ts'
+import type { Ran, RunOptions } from '../../base/process/collect.ts'
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from '../../base/id.ts'
-import { isMissing } from '../../base/files.ts'
-import { makeStop, runGit } from '../../base/run-git.ts'
+import { isMissing } from '../../base/files/files.ts'
+import { makeStop, runGit } from '../../base/git/run-git.ts'
 import { defined } from '../../base/defined.ts'
-import { isDiskFull, tellsFullDisk } from '../../base/system-error.ts'
+import { isDiskFull, tellsFullDisk } from '../../base/files/system-error.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 

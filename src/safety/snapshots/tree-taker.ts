@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Limits } from './retention.ts'
 import type { RawPath, Repository } from './snapshot-repository.ts'
-import type { Ran } from '../../base/collect.ts'
+import type { Ran } from '../../base/process/collect.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import type { Git } from './file-adder.ts'
-import { callAfter, timeApart } from '../../base/clock.ts'
+import { callAfter, timeApart } from '../../base/time/clock.ts'
 import {
   copyFileSync,
   existsSync,
@@ -40,7 +40,7 @@ import {
   workFile,
 } from './snapshot-repository.ts'
 import { ignoreRules, ourHome } from './ignore-rules.ts'
-import { isMissing } from '../../base/files.ts'
+import { isMissing } from '../../base/files/files.ts'
 
 const day = 24 * 3_600_000
 

@@ -1,7 +1,7 @@
 import { lstat, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize } from 'node:path'
-import { isWithin } from '../../base/real-path.ts'
-import { definitionFolders } from '../../core/work/definition-folders.ts'
+import { isWithin } from '../../base/files/real-path.ts'
+import { definitionFolders } from '../../core/profile/definition-folders.ts'
 
 /** A file or a part of a file that a trusted command runs, by its path in the project; `part` is hashed instead of the whole. */
 type NamedScript = { path: string; part?: string }
@@ -150,8 +150,8 @@ async function valueIn(path: string, root: string): Promise<unknown> {
     const there = await stat(real)
     if (!isWithin(root, real) || !there.isFile() || there.size > longest) return undefined
     const text = await readFile(real, 'utf8')
-    if (/\.ya?ml$/.test(path)) return (await import('../../base/yaml-parser.ts')).parse(text) as unknown
-    if (path.endsWith('.toml')) return (await import('../../base/toml-parser.ts')).parseToml(text)
+    if (/\.ya?ml$/.test(path)) return (await import('../../base/text/yaml-parser.ts')).parse(text) as unknown
+    if (path.endsWith('.toml')) return (await import('../../base/text/toml-parser.ts')).parseToml(text)
     const { parse } = await import('jsonc-parser')
     return parse(text, [], { allowTrailingComma: true }) as unknown
   } catch {

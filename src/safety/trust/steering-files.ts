@@ -5,12 +5,12 @@ import { lstat, open, readdir, readFile, readlink, realpath, stat } from 'node:f
 import { dirname, join } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { sha256 } from '../../base/hash.ts'
-import { sizeWords } from '../../base/size-words.ts'
-import { isWithin } from '../../base/real-path.ts'
-import { definitionFolders } from '../../core/work/definition-folders.ts'
+import { sizeWords } from '../../base/text/size-words.ts'
+import { isWithin } from '../../base/files/real-path.ts'
+import { definitionFolders } from '../../core/profile/definition-folders.ts'
 import { namedScripts } from './named-scripts.ts'
-import { gitFolders } from '../../base/git.ts'
-import { cliSettings } from '../wall/settings-names.ts'
+import { gitFolders } from '../../base/files/git.ts'
+import { cliSettings } from '../settings-names.ts'
 
 /** Files and whole folders of a project that can run code or steer an agent, and what is in them. */
 export const steering: Readonly<Record<string, string>> = {

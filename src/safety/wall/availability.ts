@@ -1,6 +1,6 @@
 import type { Argv, WallHost } from './limits.ts'
 import { access, readFile } from 'node:fs/promises'
-import { collect } from '../../base/collect.ts'
+import { collect } from '../../base/process/collect.ts'
 
 /**
  * A trial that takes longer has failed. A busy machine needs many seconds for the namespaces of the first wall, and a

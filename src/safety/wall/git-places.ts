@@ -2,9 +2,9 @@ import type { Dirent } from 'node:fs'
 import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isThere, lookAt } from '../../base/files.ts'
-import { pointer } from '../../base/git.ts'
-import { isWithin, realIfThere } from '../../base/real-path.ts'
+import { isThere, lookAt } from '../../base/files/files.ts'
+import { pointer } from '../../base/files/git.ts'
+import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 
 /** A git folder. One of a worktree (`linked`) has no objects and no settings of its own; a `bare` one lies among the project's files. */
 export type GitPlace = { path: string; linked?: boolean; bare?: boolean }

@@ -1,8 +1,8 @@
-import type { GitEnv } from '../../base/run-git.ts'
+import type { GitEnv } from '../../base/git/run-git.ts'
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { runGit } from '../../base/run-git.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { runGit } from '../../base/git/run-git.ts'
+import { isWithin } from '../../base/files/real-path.ts'
 
 /**
  * A repository with its files and its git folder, and the project that it is or lies in. `folders` are all git folders of the

@@ -1,12 +1,12 @@
-import type { GitEnv } from '../../base/run-git.ts'
+import type { GitEnv } from '../../base/git/run-git.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder, replaceFile } from '../../base/files.ts'
-import { gitFolders } from '../../base/git.ts'
+import { makeFolder, replaceFile } from '../../base/files/files.ts'
+import { gitFolders } from '../../base/files/git.ts'
 import { randomName } from '../../base/id.ts'
-import { withoutProject } from '../../base/program-path.ts'
-import { runGit } from '../../base/run-git.ts'
+import { withoutProject } from '../../base/process/program-path.ts'
+import { runGit } from '../../base/git/run-git.ts'
 import { isPlainSetting } from './git-programs.ts'
 
 type Asked = {

@@ -2,7 +2,7 @@ import type { Mount } from './mounts.ts'
 import { lstatSync, statSync } from 'node:fs'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { realIfThere } from '../../base/real-path.ts'
+import { realIfThere } from '../../base/files/real-path.ts'
 import { secretFolders, secretHomeFiles } from '../secret-files.ts'
 
 /** The temporary folder: it holds other programs' files and sockets, so a command gets one of its own. */

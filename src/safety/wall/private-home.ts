@@ -1,11 +1,11 @@
-import type { CliFiles } from '../../core/work/profile.ts'
+import type { CliFiles } from '../../core/profile/profile.ts'
 import type { WallBind } from './wall.ts'
 import { constants } from 'node:fs'
 import { copyFile, cp, lstat, mkdir, open, readdir, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { makeFolder, replaceFile } from '../../base/files.ts'
+import { makeFolder, replaceFile } from '../../base/files/files.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin } from '../../base/files/real-path.ts'
 
 /** The parts of a private home, kept in its folder so that a later process can bring the state back as well. */
 type HomeRecord = {

@@ -2,12 +2,12 @@ import type { Dirent } from 'node:fs'
 import { isUtf8 } from 'node:buffer'
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { lookAt } from '../../base/files.ts'
-import { isWithin } from '../../base/real-path.ts'
-import { isBareFolder, isGitFolder } from '../../base/git.ts'
-import type { Zone } from './settings-names.ts'
+import { lookAt } from '../../base/files/files.ts'
+import { isWithin } from '../../base/files/real-path.ts'
+import { isBareFolder, isGitFolder } from '../../base/files/git.ts'
+import type { Zone } from '../settings-names.ts'
 import { openedEntries } from './git-places.ts'
-import { namedKind } from './settings-names.ts'
+import { namedKind } from '../settings-names.ts'
 
 /** A repository: a folder `.git`, a folder that is one itself (`bare`), a file `.git` or a link of that name. */
 export type FoundRepository = { path: string; kind: 'folder' | 'bare' | 'pointer' | 'link'; id: string }

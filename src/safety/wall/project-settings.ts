@@ -4,11 +4,11 @@ import type { FoundSetting, SearchResult } from './project-search.ts'
 import type { Quarantined } from './quarantine.ts'
 import { lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
-import { onOneLine } from '../../base/ansi.ts'
-import { isWithin, realIfThere, realOrSame } from '../../base/real-path.ts'
+import { onOneLine } from '../../base/text/ansi.ts'
+import { isWithin, realIfThere, realOrSame } from '../../base/files/real-path.ts'
 import { clockErrorMs } from './project-search.ts'
 import { inFolder, putBack, takeAway, withTextName } from './quarantine.ts'
-import { fileKind } from './settings-names.ts'
+import { fileKind } from '../settings-names.ts'
 
 /** The files of a project from which programs could start by themselves, as they were when they were looked for. */
 type ProjectSettings = {

@@ -1,9 +1,9 @@
 import { chmodSync, closeSync, constants, cpSync, existsSync, lstatSync, openSync } from 'node:fs'
 import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { errorCode, makeFolder, namesIn } from '../../base/files.ts'
+import { errorCode, makeFolder, namesIn } from '../../base/files/files.ts'
 import { randomName } from '../../base/id.ts'
-import { isWithin, realIfThere } from '../../base/real-path.ts'
+import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 
 /** Files of a project that one command left and that were taken away, by their paths in the project, in the order of their places. */
 export type Quarantined = { id: string; root: string; at: number; files: string[] }

@@ -1,7 +1,7 @@
 import type { Argv, WallPlan } from './limits.ts'
 import type { Mount } from './mounts.ts'
 import { dirname } from 'node:path'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin } from '../../base/files/real-path.ts'
 
 /**
  * The macOS sandbox command line. Everything is denied that is not allowed here; of the rules that match, the last one counts.

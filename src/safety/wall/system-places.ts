@@ -1,9 +1,9 @@
 import type { Mount } from './mounts.ts'
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { ownPlaces } from '../../base/own-program.ts'
-import { isProgram } from '../../base/program-path.ts'
-import { isWithin, realIfThere } from '../../base/real-path.ts'
+import { ownPlaces } from '../../base/process/own-program.ts'
+import { isProgram } from '../../base/process/program-path.ts'
+import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 import { temporary } from './hidden-places.ts'
 import { isPlace } from './toolchains.ts'
 

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
-import { isThere, namesIn } from '../../base/files.ts'
-import { isWithin, realIfThere } from '../../base/real-path.ts'
+import { isThere, namesIn } from '../../base/files/files.ts'
+import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

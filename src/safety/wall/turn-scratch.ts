@@ -1,16 +1,16 @@
 import type { TurnScratch, WallHost } from './limits.ts'
 import { spawn } from 'node:child_process'
 import { killChild } from '../../base/process/kill-child.ts'
-import { programOutside } from '../../base/program-path.ts'
+import { programOutside } from '../../base/process/program-path.ts'
 import { once } from 'node:events'
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { collect } from '../../base/collect.ts'
-import { makeFolder } from '../../base/files.ts'
+import { collect } from '../../base/process/collect.ts'
+import { makeFolder } from '../../base/files/files.ts'
 import { randomName } from '../../base/id.ts'
-import { isAlive, ownerMark } from '../../base/owner.ts'
+import { isAlive, ownerMark } from '../../base/process/owner.ts'
 
 /**
  * Opens the temporary folder and the closed network that the commands of one turn share, so that a server that one command

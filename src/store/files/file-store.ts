@@ -1,7 +1,7 @@
 import { join, normalize } from 'node:path'
 import type { StoreVoice } from '../set-aside.ts'
 import type { Store } from '../../core/talk/store.ts'
-import { realClock } from '../../base/clock.ts'
+import { realClock } from '../../base/time/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { FileBlobs } from './file-blobs.ts'

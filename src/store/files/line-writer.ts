@@ -3,7 +3,7 @@ import type { RawLine } from './log-lines.ts'
 import { fdatasync, fstatSync, closeSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { makeFolder, syncFolder } from '../../base/files.ts'
+import { makeFolder, syncFolder } from '../../base/files/files.ts'
 import { shortWrite } from '../store-error.ts'
 import { parseLine } from './log-lines.ts'
 

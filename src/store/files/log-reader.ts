@@ -1,9 +1,9 @@
 import type { Read } from './log-lines.ts'
 import { closeSync, fstatSync, openSync, read, readSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { isMissing } from '../../base/files.ts'
+import { isMissing } from '../../base/files/files.ts'
 import { storeError } from '../store-error.ts'
-import { timeApart } from '../../base/clock.ts'
+import { timeApart } from '../../base/time/clock.ts'
 
 const readBeside = promisify(read)
 

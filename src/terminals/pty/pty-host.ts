@@ -1,9 +1,9 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Libraries } from './libraries.ts'
 import { randomUUID } from 'node:crypto'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
-import { withoutProject } from '../../base/program-path.ts'
+import { withoutProject } from '../../base/process/program-path.ts'
 import {
   layerName,
   markOf,
@@ -12,7 +12,7 @@ import {
   needPlainId,
   shellArgv,
   terminalEnv,
-} from '../terminal-program.ts'
+} from '../program/terminal-program.ts'
 import { loadLibraries } from './libraries.ts'
 import { ptyScript, PtyTerminal } from './pty-terminal.ts'
 

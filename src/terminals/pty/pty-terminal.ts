@@ -1,12 +1,12 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Exit, Key, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Emulator, IPty } from './libraries.ts'
 import { RecentBytes } from '../../base/recent-bytes.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
-import { childrenOf } from '../child-processes.ts'
-import { EndMark, printEndMark } from '../end-mark.ts'
-import { keyBytes, pasteBytes, pasteText } from '../terminal-keys.ts'
-import { endProgram, exitOf, markOf, programScript } from '../terminal-program.ts'
+import { childrenOf } from '../program/child-processes.ts'
+import { EndMark, printEndMark } from '../program/end-mark.ts'
+import { keyBytes, pasteBytes, pasteText } from '../program/terminal-keys.ts'
+import { endProgram, exitOf, markOf, programScript } from '../program/terminal-program.ts'
 import { EmulatedScreen } from './emulated-screen.ts'
 
 /** Tells the shell that all output has been read. */

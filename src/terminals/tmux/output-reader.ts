@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import { closeSync, fstatSync, openSync, readSync, watch } from 'node:fs'
 import { join } from 'node:path'
-import { namesIn } from '../../base/files.ts'
-import { EndMark } from '../end-mark.ts'
+import { namesIn } from '../../base/files/files.ts'
+import { EndMark } from '../program/end-mark.ts'
 
 /** How often a folder is read: if the system reports its changes, and if the system does not. */
 const watchedMs = 5_000

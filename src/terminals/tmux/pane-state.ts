@@ -1,9 +1,9 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Exit, Screen } from '../../core/screen/terminal.ts'
 import type { Pane } from './pane.ts'
 import type { TerminalFiles } from './terminal-files.ts'
 import type { TmuxServer } from './tmux-server.ts'
-import { exitOf } from '../terminal-program.ts'
+import { exitOf } from '../program/terminal-program.ts'
 import { titleOption } from './pane.ts'
 import { TmuxError } from './tmux-server.ts'
 

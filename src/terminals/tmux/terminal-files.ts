@@ -1,8 +1,8 @@
 import type { ServerPlace } from './tmux-server.ts'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../../base/files.ts'
-import { timeApart } from '../../base/clock.ts'
+import { makeFolder } from '../../base/files/files.ts'
+import { timeApart } from '../../base/time/clock.ts'
 
 const longestStartMs = 60_000
 const rounds = 10

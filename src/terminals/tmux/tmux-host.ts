@@ -1,14 +1,14 @@
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Opening, TerminalHost } from '../../core/screen/terminal.ts'
 import type { Pane } from './pane.ts'
 import type { Place } from './terminal-files.ts'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { makeFolder } from '../../base/files.ts'
-import { withoutProject } from '../../base/program-path.ts'
+import { makeFolder } from '../../base/files/files.ts'
+import { withoutProject } from '../../base/process/program-path.ts'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
-import { quotedWord } from '../../base/shell-word.ts'
+import { quotedWord } from '../../base/text/shell-word.ts'
 import {
   endProgram,
   markOf,
@@ -18,7 +18,7 @@ import {
   programName,
   shellArgv,
   terminalEnv,
-} from '../terminal-program.ts'
+} from '../program/terminal-program.ts'
 import { keepScript, runScript } from './pane-scripts.ts'
 import { openPane, paneOf, readPane, sessionName } from './pane.ts'
 import { awaitShell, makeAlivePipe, shellLives } from './shell-watch.ts'

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { quotedWord } from '../../base/shell-word.ts'
+import { quotedWord } from '../../base/text/shell-word.ts'
 
 /** The tmux options that name a server's socket. */
 export type ServerPlace = readonly ['-L' | '-S', string]

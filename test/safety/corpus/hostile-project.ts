@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { withQuietGit } from '../../../src/base/git.ts'
+import { withQuietGit } from '../../../src/base/files/git.ts'
 
 /** Stands in every secret file, and in a variable that is named like a key. */
 export const canary = 'CANARY7f3a9c'

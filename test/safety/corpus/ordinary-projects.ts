@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { isWithin } from '../../../src/base/real-path.ts'
+import { isWithin } from '../../../src/base/files/real-path.ts'
 
 const clone = join(import.meta.dirname, '..', '..', '..')
 

@@ -1,0 +1,65 @@
+import { childProcesses } from './node-processes.ts'
+import { defined } from '../defined.ts'
+import { killChild } from './kill-child.ts'
+import { ownProgram } from './program-path.ts'
+
+export type RunOptions = {
+  cwd: string
+  env: Readonly<Record<string, string | undefined>>
+  input?: string | Uint8Array
+  /** Open files that the command is given as its descriptors from 3 on. */
+  files?: readonly number[]
+  signal?: AbortSignal
+  /** Called with each chunk of output; true ends the command. */
+  enough?(chunk: Uint8Array): boolean
+  /** Called with each piece of the errors, as of a command that tells its progress there; true ends the command. */
+  heard?(text: string): boolean
+}
+
+/** The result of a command. Without a code it was ended or could not start; `error` then says why. */
+export type Ran = { code?: number; out: Buffer; err: string; error?: NodeJS.ErrnoException }
+
+const mostWords = 8 * 1024
+
+/** Runs a short command and collects its output; never rejects. */
+export function collect(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+  return new Promise((resolve) => {
+    const out: Buffer[] = []
+    let err = ''
+    let error: NodeJS.ErrnoException | undefined
+    const done = (code?: number) => resolve(defined({ code, out: Buffer.concat(out), err, error }))
+    if (options.signal?.aborted) return done()
+    // A program that is named without its path must not be one of the folder that it runs in.
+    const child = childProcesses().spawn(ownProgram(command, options.env, options.cwd), args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(options.files ?? [])],
+      windowsHide: true,
+    })
+    // Children of the command may hold its pipes open after its end: the pipes are closed instead of waited for.
+    const end = () => {
+      killChild(child, 'SIGKILL')
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }
+    child.on('error', (cause) => {
+      error ??= cause
+      if (child.pid === undefined) done()
+    })
+    child.on('close', (code) => {
+      options.signal?.removeEventListener('abort', end)
+      done(code ?? undefined)
+    })
+    child.stdout?.on('data', (chunk: Buffer) => {
+      out.push(chunk)
+      if (options.enough?.(chunk)) end()
+    })
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      err = (err + chunk).slice(-mostWords)
+      if (options.heard?.(chunk)) end()
+    })
+    // A command that does not read its input closes the pipe: that is no failure.
+    child.stdin?.on('error', () => {}).end(options.input)
+    options.signal?.addEventListener('abort', end, { once: true })
+  })
+}

@@ -1,0 +1,147 @@
+import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
+import { gitFolders, projectRoot } from '../files/git.ts'
+import { isWithin, realOrSame } from '../files/real-path.ts'
+import { quotedWord } from '../text/shell-word.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** A PATH without relative folders: the author of the current folder would choose the programs in those. */
+export function absolutePath(path: string): string {
+  return path.split(delimiter).filter(isAbsolute).join(delimiter)
+}
+
+/** The folders that this process was pointed at: no program of their projects is started for termaite's own use. */
+const places = new Set<string>()
+
+export function rememberPlace(cwd: string): void {
+  places.add(cwd)
+}
+
+/**
+ * Finds a program on the PATH that nobody put there who works in a project: relative folders are left out, as are these trees and
+ * those of the places that this process works in, by the folder on the PATH and by the real path of the program. A project that
+ * holds the person's home is the person's own.
+ */
+export function programOutside(word: string, env: Env, trees: readonly string[]): string | undefined {
+  const all = [...trees, ...treesOf(env)]
+  const isInside = (path: string) => all.some((tree) => tree !== '/' && isWithin(tree, path))
+  for (const folder of foldersOf(env)) {
+    const path = join(folder, word)
+    if (isProgram(path) && !isInside(folder) && !isInside(realpathSync(path))) return path
+  }
+  return undefined
+}
+
+/** Finds a program on the PATH outside every tree of the repository of `cwd`, too. */
+export function findOutside(word: string, env: Env, cwd?: string): string | undefined {
+  return programOutside(word, env, treesOf(env, cwd))
+}
+
+/**
+ * The environment with a PATH on which no project has a folder: for programs that termaite starts by their names itself, and
+ * for looking at the programs of the machine.
+ */
+export function withoutProject(env: Env, cwd?: string): Record<string, string | undefined> {
+  if (env.PATH === undefined) return { ...env }
+  const trees = treesOf(env, cwd)
+  const isInside = (folder: string) => trees.some((tree) => isWithin(tree, realOrSame(folder)))
+  return {
+    ...env,
+    PATH: foldersOf(env)
+      .filter((folder) => !isInside(folder))
+      .join(delimiter),
+  }
+}
+
+/**
+ * The path of a program that termaite itself starts. A program that exists only inside the project gets a path that
+ * does not exist, so that starting it fails with a clear message.
+ */
+export function ownProgram(word: string, env: Env, cwd: string): string {
+  // Without a PATH the system looks in its own folders.
+  if (word.includes('/') || env.PATH === undefined) return word
+  return findOutside(word, env, cwd) ?? `/nonexistent/${word}`
+}
+
+/**
+ * A command line whose program is not chosen by the project: where a folder of the project on the PATH would decide, the first
+ * word is replaced by the program outside, or by a path that does not exist. Any other line stays as it is written.
+ */
+export function unshadowed(line: string, env: Env, cwd: string): string {
+  const [, blank = '', word] = /^(\s*)([\w.+-]+)(?=\s|$)/.exec(line) ?? []
+  const path = word === undefined ? undefined : shadowOf(word, env, cwd)
+  if (word === undefined || path === undefined) return line
+  return `${blank}${quotedWord(path)}${line.slice(blank.length + word.length)}`
+}
+
+/** The same for a command as it is started: a line for bash, or a program with its arguments. */
+export function unshadowedArgv(argv: [string, ...string[]], env: Env, cwd: string): [string, ...string[]] {
+  const [program, flag, line, ...more] = argv
+  if (program === 'bash' && flag === '-c' && line !== undefined)
+    return [shadowOf(program, env, cwd) ?? program, flag, unshadowed(line, env, cwd), ...more]
+  return [shadowOf(program, env, cwd) ?? program, ...argv.slice(1)]
+}
+
+/** The program to start instead of one that a folder of the project on the PATH would choose. */
+function shadowOf(word: string, env: Env, cwd: string): string | undefined {
+  if (word.includes('/')) return undefined
+  const chosen = foldersOf(env).find((folder) => isProgram(join(folder, word)))
+  if (chosen === undefined) return undefined
+  const outside = findOutside(word, env, cwd)
+  return outside === join(chosen, word) ? undefined : (outside ?? `/nonexistent/${word}`)
+}
+
+const foldersOf = ({ PATH = '' }: Env) => PATH.split(delimiter).filter(isAbsolute)
+
+/** The real paths of every tree of the projects that a process works for. */
+function treesOf({ HOME }: Env, cwd?: string): string[] {
+  const home = HOME === undefined ? undefined : realOrSame(HOME)
+  const trees = new Set<string>()
+  for (const place of new Set(cwd === undefined ? places : [cwd, ...places]))
+    for (const tree of treesAt(place)) trees.add(tree)
+  return [...trees].filter((tree) => tree !== '/' && !(home !== undefined && isWithin(tree, home)))
+}
+
+/** The project of a folder, the repositories around it, and every tree beside them: the main checkout and the worktrees. */
+export function treesAt(cwd: string): string[] {
+  try {
+    const project = projectRoot(cwd)
+    const trees = [project]
+    for (let root = project; existsSync(join(root, '.git')); root = projectRoot(dirname(root))) {
+      trees.push(root, ...treesBeside(root))
+      if (root === dirname(root)) break
+    }
+    return trees
+  } catch {
+    return []
+  }
+}
+
+/** A tree counts only if it has its `.git`: a repository may name any folder, and the machine's own programs must stay found. */
+function treesBeside(root: string): string[] {
+  const common = gitFolders(root)?.common
+  if (common === undefined) return []
+  const all = join(common, 'worktrees')
+  const links = existsSync(all) ? readdirSync(all).map((name) => linkIn(join(all, name, 'gitdir'))) : []
+  return [...(basename(common) === '.git' ? [common] : []), ...links].flatMap((link) =>
+    link !== undefined && isAbsolute(link) && existsSync(link) ? [realOrSame(dirname(link))] : [],
+  )
+}
+
+function linkIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+export function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,51 @@
+import type { Io } from '../core/io.ts'
+import type { Ask, Question } from '../core/talk/question.ts'
+import { defined } from '../base/defined.ts'
+import { newId } from '../base/id.ts'
+
+/** Marks the dangerous parts of what a question shows, as the rules of the project at `root` judge them. */
+export async function markDanger(
+  { env }: Pick<Io, 'env'>,
+  root: string,
+  cwd: string,
+  question: Question,
+): Promise<Question> {
+  // Loaded only when needed: most turns ask nothing.
+  const { withDangerMarked } = await import('../safety/shell/judge/danger-marks.ts')
+  return withDangerMarked(question, defined({ root, cwd, home: env.HOME ?? '', path: env.PATH }))
+}
+
+/** Cancels the turn when the person leaves a question that wants it so. */
+export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {
+  return async (question, withdrawn, id) => {
+    const picks = await ask(question, withdrawn, id)
+    if (!picks && question.cancels && !withdrawn.aborted) cancel()
+    return picks
+  }
+}
+
+/** The questions that wait for the person's answer, by their ids. */
+export class Cards {
+  #open = new Map<string, (picks: string[] | undefined) => void>()
+
+  /** Resolves with the picks, or with undefined, which means no, when the question is withdrawn. */
+  readonly ask: Ask = (_question, withdrawn, ask = newId(0)) =>
+    new Promise((resolve) => {
+      const done = (picks: string[] | undefined) => {
+        this.#open.delete(ask)
+        withdrawn.removeEventListener('abort', gone)
+        resolve(picks)
+      }
+      const gone = () => done(undefined)
+      this.#open.set(ask, done)
+      withdrawn.addEventListener('abort', gone, { once: true })
+      if (withdrawn.aborted) gone()
+    })
+
+  /** Answers a question; returns whether it was open here. */
+  answer(ask: string, picks?: string[]): boolean {
+    const settle = this.#open.get(ask)
+    settle?.(picks)
+    return settle !== undefined
+  }
+}

@@ -1,0 +1,197 @@
+import type { TUI } from '@earendil-works/pi-tui'
+import type { PictureMention } from '../../core/talk/pictures.ts'
+import { Editor, visibleWidth } from '@earendil-works/pi-tui'
+import { linkedPicture, linkedPictures, pictureLabel } from '../../core/talk/pictures.ts'
+import { fitToWidth } from '../style/widgets.ts'
+
+const marker = /\[paste #(\d+) (?:\+(\d+) lines|(\d+) chars)\]/g
+const asIs = (text: string) => text
+
+/** The picture that a body is, if it is nothing else. */
+function pictureIn(body: string) {
+  const [picture] = linkedPictures(body)
+  return picture?.text === body ? picture : undefined
+}
+
+const nothing = { selectedPrefix: asIs, selectedText: asIs, description: asIs, scrollInfo: asIs, noMatch: asIs }
+
+/** A longer paste is shown as a chip. */
+const mostLines = 10
+const mostChars = 1000
+
+/** How many lines a text has; a line break at its end begins no further one. */
+const lineCount = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+
+/**
+ * The library's editor with four additions: chips for long pastes and pictures, whose bodies stay out of its undo copies,
+ * edits in the middle of a line, recalled prompts with the cursor at their end, and rows without its frame. Only this file uses the editor's private members.
+ */
+export class PromptEditor extends Editor {
+  /** Rows that are scrolled out of sight. */
+  above = 0
+  below = 0
+  #bodies = new Map<string, string>()
+  #keys = 0
+  /** The chips whose content is still being read. */
+  #unread = new Set<string>()
+
+  constructor(tui: TUI) {
+    super(tui, { borderColor: asIs, selectList: nothing })
+    // Every text that is filled in or recalled comes through here: the pictures in it become chips.
+    const plain = this['setTextInternal'].bind(this)
+    this['setTextInternal'] = (text: string, place?: 'start' | 'end') => plain(this.#withChips(text), place)
+    // A recalled prompt is typed on at its end, as in a shell, and so is the half typed one that comes back.
+    const navigate = this['navigateHistory'].bind(this)
+    this['navigateHistory'] = (direction: 1 | -1) => {
+      const was = this['historyIndex']
+      navigate(direction)
+      if (this['historyIndex'] !== was) this.#toEnd()
+    }
+  }
+
+  #toEnd(): void {
+    const lines: string[] = this['state'].lines
+    this['state'].cursorLine = lines.length - 1
+    this['setCursorCol'](lines.at(-1)!.length)
+  }
+
+  protected override renderTopBorder(_width: number, hidden: number): string {
+    this.above = hidden
+    return ''
+  }
+
+  protected override renderBottomBorder(_width: number, hidden: number): string {
+    this.below = hidden
+    return ''
+  }
+
+  /** The rows, each exactly that wide, with chips as a person reads them. */
+  rows(width: number): string[] {
+    const shown = (row: string) => row.replace(marker, (text, id, lines, chars) => this.#label(text, id, lines, chars))
+    return this.render(width)
+      .slice(1, -1)
+      .map((row) => (row.includes('[paste #') ? shown(row) : row))
+      .map((row) => row + ' '.repeat(Math.max(0, width - visibleWidth(row))))
+  }
+
+  /** The row of the cursor among the rows of that width. */
+  cursorRow(width: number): number {
+    return this.render(width)
+      .slice(1, -1)
+      .findIndex((row) => row.includes('\x1b[7m'))
+  }
+
+  #label(text: string, id: string, lines?: string, chars?: string): string {
+    const key = this.#pastes.get(Number(id))
+    if (key === undefined) return text
+    const picture = pictureIn(this.#bodies.get(key) ?? '')
+    if (picture) return fitToWidth(pictureLabel(picture.told), text.length)
+    if (this.#unread.has(key)) return `[${'reading '.padEnd(text.length - 2, '·')}]`
+    return lines ? `[pasted ${lines} lines]` : `[pasted ${chars} chars]`
+  }
+
+  /** Inserts a text that came as a whole; a long one becomes a chip. */
+  paste(text: string): void {
+    this.insertTextAtCursor(this.#folded(text))
+  }
+
+  /** Inserts a long text as a chip, which is moved and deleted as one character. */
+  fold(body: string): void {
+    this.insertTextAtCursor(this.#chip(body))
+  }
+
+  /** Inserts a chip for something that is still being read; returns its key. Until then it stands for `body`. */
+  wait(body: string): string {
+    const key = String(this.#keys + 1)
+    this.#unread.add(key)
+    this.insertTextAtCursor(this.#chip(body))
+    return key
+  }
+
+  /** Puts these texts into the place of a chip that was waited for, pictures among them as chips; a deleted chip stays deleted. */
+  settle(key: string, texts: readonly string[]): void {
+    this.#unread.delete(key)
+    // An undo may bring the chip back.
+    this.#bodies.set(key, texts.join(' '))
+    const id = [...this.#pastes].find(([, one]) => one === key)?.[0]
+    const { lines, cursorLine, cursorCol }: { lines: string[]; cursorLine: number; cursorCol: number } = this['state']
+    const mark = new RegExp(`\\[paste #${id} \\d+ chars\\]`)
+    const line = lines.findIndex((one) => mark.test(one))
+    if (id === undefined || line < 0) return
+    const found = mark.exec(lines[line]!)!
+    this.#pastes.delete(id)
+    const put = texts.map((text) => this.#folded(this.#withChips(text))).join(' ')
+    const end = found.index + found[0].length
+    const behind = cursorLine === line ? cursorCol - end : undefined
+    const fresh = (lines[line]!.slice(0, found.index) + put + lines[line]!.slice(end)).split('\n')
+    lines.splice(line, 1, ...fresh)
+    if (cursorLine > line) this['state'].cursorLine += fresh.length - 1
+    if (behind === undefined || behind < 0) return
+    const rest = put.split('\n').at(-1)!.length + (fresh.length === 1 ? found.index : 0)
+    this['state'].cursorLine = line + fresh.length - 1
+    this['setCursorCol'](rest + behind)
+  }
+
+  /** The text, or the chip for it when it is long. */
+  #folded(text: string): string {
+    const isLong = text.length > mostChars || lineCount(text) > mostLines
+    return isLong ? this.#chip(text) : text
+  }
+
+  /** The text with a chip for each picture in it; the pictures are numbered behind those that are there. */
+  #withChips(text: string): string {
+    let [left, at] = ['', 0]
+    for (const { start, end, told, ref } of linkedPictures(text)) {
+      const number = 1 + Math.max(0, ...this.#pictures().map((one) => one.number))
+      left += text.slice(at, start) + this.#chip(linkedPicture({ ...told, number }, ref))
+      at = end
+    }
+    return left + text.slice(at)
+  }
+
+  /** The pictures that chips stand for. */
+  #pictures(): PictureMention[] {
+    const keys = new Set(this.#pastes.values())
+    return [...this.#bodies].flatMap(([key, body]) => (keys.has(key) ? (pictureIn(body)?.told ?? []) : []))
+  }
+
+  /** Makes a chip; the marker of a picture is as wide as its label, because the editor lays out the marker. */
+  #chip(body: string): string {
+    const lines = lineCount(body)
+    const id = ++this['pasteCounter']
+    const key = String(++this.#keys)
+    this.#bodies.set(key, body)
+    this.#pastes.set(id, key)
+    const picture = pictureIn(body)
+    if (!picture) return `[paste #${id} ${lines > mostLines ? `+${lines} lines` : `${body.length} chars`}]`
+    const frame = `[paste #${id}  chars]`.length
+    return `[paste #${id} ${'0'.repeat(Math.max(1, visibleWidth(pictureLabel(picture.told)) - frame))} chars]`
+  }
+
+  /** The whole text with the body of each chip; text inside a paste that only looks like a chip stays. */
+  whole(): string {
+    return this.getText().replace(marker, (text, id) => this.#bodies.get(this.#pastes.get(Number(id)) ?? '') ?? text)
+  }
+
+  /** Replaces the text between a column and the cursor. */
+  replaceBeforeCursor(from: number, text: string): void {
+    this['pushUndoSnapshot']()
+    const { line, col } = this.getCursor()
+    const words = this.getLines()[line]!
+    const lines: string[] = this['state'].lines
+    lines[line] = words.slice(0, from) + text + words.slice(col)
+    this['setCursorCol'](from + text.length)
+  }
+
+  /** Empties the editor after a prompt was sent, with nothing left to undo. */
+  reset(): void {
+    this.setText('')
+    this['undoStack'].clear()
+    this.#bodies.clear()
+  }
+
+  /** The key of each chip's body by the number of the chip, which the editor may change. */
+  get #pastes(): Map<number, string> {
+    return this['pastes']
+  }
+}

@@ -1,0 +1,195 @@
+import type { Theme, Paint } from './theme.ts'
+import type { Focusable } from '@earendil-works/pi-tui'
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi, Input } from '@earendil-works/pi-tui'
+import { oneLine } from './safe-text.ts'
+import { cleanText } from '../../base/text/ansi.ts'
+
+/** A row to choose, with its name and what it does. */
+export type Choice = { label: string; help?: string }
+
+const widestLabel = 34
+/** Beside its name a description has at least this many columns; with fewer it stands below the name. */
+const leastHelp = 24
+
+/**
+ * A list in which one row is chosen; the chosen row is always among those that are shown. A description is never cut:
+ * it is wrapped, and its row is as many lines high as it needs.
+ */
+export class ChoiceList<T extends Choice> {
+  #theme: Theme
+  #items: readonly T[] = []
+  #chosen = 0
+  #widest = 0
+  #from = 0
+  /** The position in `#items` of each line that was drawn last. */
+  #drawn: number[] = []
+
+  constructor(theme: Theme) {
+    this.#theme = theme
+  }
+
+  get items(): readonly T[] {
+    return this.#items
+  }
+
+  get chosen(): T | undefined {
+    return this.#items[this.#chosen]
+  }
+
+  /** Replaces the rows and chooses the first; `keep` chooses the former row where it is still there. */
+  set(items: readonly T[], keep = false): void {
+    const was = this.chosen?.label
+    this.#items = items
+    this.#widest = items.reduce((widest, { label, help }) => (help ? Math.max(widest, visibleWidth(label)) : widest), 0)
+    this.#chosen = keep
+      ? Math.max(
+          0,
+          items.findIndex(({ label }) => label === was),
+        )
+      : 0
+  }
+
+  /** Moves the choice, past each end to the other. */
+  move(by: number): void {
+    const count = this.#items.length
+    if (count > 0) this.#chosen = (this.#chosen + by + count) % count
+  }
+
+  /** Chooses the row that was drawn at that line. */
+  point(line: number): T | undefined {
+    const at = this.#drawn[line]
+    if (at !== undefined) this.#chosen = at
+    return at === undefined ? undefined : this.#items[at]
+  }
+
+  /** Draws whole rows, at most `most` lines of them. */
+  render(width: number, most: number): string[] {
+    this.#drawn = []
+    if (this.#items.length === 0) return []
+    const row = (at: number) => this.#row(this.#items[at]!, at === this.#chosen, width)
+    this.#from = this.#firstShown(most, (at) => row(at).length)
+    const lines: string[] = []
+    for (let at = this.#from; at < this.#items.length; at++) {
+      const more = row(at)
+      // A row that is taller than everything is cut: there is no place for the rest of it.
+      if (lines.length > 0 && lines.length + more.length > most) break
+      lines.push(...more.slice(0, most))
+      while (this.#drawn.length < lines.length) this.#drawn.push(at)
+    }
+    return lines
+  }
+
+  /** The position of the chosen row, where not all rows are shown. */
+  place(): string {
+    const shown = new Set(this.#drawn).size
+    return this.#items.length > shown ? `${this.#chosen + 1} of ${this.#items.length}` : ''
+  }
+
+  /** The first row in sight: as before where possible, with the chosen row in sight and no empty lines at the end. */
+  #firstShown(most: number, height: (at: number) => number): number {
+    let from = Math.min(this.#from, this.#chosen)
+    let room = most
+    for (let at = from; at <= this.#chosen; at++) room -= height(at)
+    while (room < 0 && from < this.#chosen) room += height(from++)
+    for (let at = this.#chosen + 1; at < this.#items.length && room >= 0; at++) room -= height(at)
+    while (from > 0 && room - height(from - 1) >= 0) room -= height(--from)
+    return from
+  }
+
+  #row(item: T, chosen: boolean, width: number): string[] {
+    // A name may hold line breaks, and must stay one row.
+    const label = oneLine(item.label)
+    const help = item.help && oneLine(item.help)
+    const { chosen: reversed, quiet } = this.#theme
+    const whole = (line: string) => (chosen ? reversed(fitToWidth(line, width)) : fitToWidth(line, width))
+    const paint = chosen ? (words: string) => words : quiet
+    const mark = chosen ? '› ' : '  '
+    // A row without help has the whole line, so that a long path is not cut for an empty column.
+    if (!help) return [whole(mark + label)]
+    const labels = Math.min(widestLabel, Math.floor(width / 2), this.#widest)
+    const beside = width - 4 - labels
+    if (beside < leastHelp || visibleWidth(label) > labels)
+      return this.#stacked(mark + label, help, width, whole, paint)
+    const [first = '', ...others] = wrapTextWithAnsi(help, beside)
+    const margin = ' '.repeat(labels + 4)
+    return [
+      whole(`${mark}${fitToWidth(label, labels)}  ${paint(first)}`),
+      ...others.map((line) => whole(margin + paint(line))),
+    ]
+  }
+
+  #stacked(head: string, help: string, width: number, whole: Paint, paint: Paint): string[] {
+    const lines = wrapTextWithAnsi(help, Math.max(1, width - 4))
+    return [whole(head), ...lines.map((line) => whole(`    ${paint(line)}`))]
+  }
+}
+
+/** The columns that a box takes for its sides. */
+export const boxSides = 4
+
+/** Lines in a frame of exactly `width` columns; `title` and `foot` sit in its upper and lower edge. */
+export function boxed(
+  lines: readonly string[],
+  width: number,
+  paint: Paint,
+  words: { title?: string; foot?: string } = {},
+): string[] {
+  const inside = Math.max(1, width - boxSides)
+  return [
+    edge('╭', '╮', width, paint, words.title),
+    ...lines.map((line) => `${paint('│')} ${fitToWidth(line, inside)} ${paint('│')}`),
+    edge('╰', '╯', width, paint, words.foot),
+  ]
+}
+
+/** A line cut or filled to exactly that width. */
+export function fitToWidth(line: string, width: number): string {
+  const cut = truncateToWidth(line, width, '…')
+  return cut + ' '.repeat(Math.max(0, width - visibleWidth(cut)))
+}
+
+function edge(left: string, right: string, width: number, paint: Paint, words = ''): string {
+  const label = visibleWidth(words) > 0 && width > 10 ? ` ${truncateToWidth(words, width - 6, '…')} ` : ''
+  const rest = Math.max(0, width - 3 - visibleWidth(label))
+  return `${paint(`${left}─`)}${label}${paint(`${'─'.repeat(rest)}${right}`)}`
+}
+
+/** One line to type in; a secret line shows only how much was typed. */
+export class TextField implements Focusable {
+  #input: Input
+  #secret: boolean
+
+  constructor(parts: { placeholder?: string; text?: string; secret?: boolean } = {}) {
+    this.#secret = parts.secret ?? false
+    this.#input = new Input({ prompt: '', placeholder: parts.placeholder ?? '' })
+    this.insert(parts.text ?? '')
+  }
+
+  get focused(): boolean {
+    return this.#input.focused
+  }
+
+  set focused(focused: boolean) {
+    this.#input.focused = focused
+  }
+
+  get text(): string {
+    return this.#input.getValue()
+  }
+
+  /** Takes a key. C1 control characters are left out: they begin escape sequences, and no keyboard sends them. */
+  handleInput(key: string): void {
+    if (!/[\x80-\x9f]/.test(key)) this.#input.handleInput(key)
+  }
+
+  /** Inserts a text at the cursor, as a paste, because the library has no other way. */
+  insert(text: string): void {
+    const words = cleanText(text).replace(/\s+/g, ' ')
+    if (words) this.#input.handleInput(`\x1b[200~${words}\x1b[201~`)
+  }
+
+  render(width: number): string {
+    if (this.#secret && this.text !== '') return '•'.repeat(Math.min([...this.text].length, width))
+    return this.#input.render(width)[0] ?? ''
+  }
+}

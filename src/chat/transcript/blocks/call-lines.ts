@@ -1,0 +1,101 @@
+import type { CallBlock } from '../block.ts'
+import type { Theme } from '../../style/theme.ts'
+import type { RenderContext } from '../markdown/render-context.ts'
+import type { FileChange } from '../../../core/talk/entry.ts'
+import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { duration, lineCounts } from '../../style/numbers.ts'
+import { inputSummary, inputText } from '../call-input.ts'
+import { bounded, safeText, oneLine } from '../../style/safe-text.ts'
+import { indented, wrapped } from '../../style/screen-text.ts'
+
+const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
+
+/** The mark of a call or a consultation, in the colour of its state. */
+export function stateMark(state: CallBlock['state'], theme: Theme): string {
+  const paint = { running: theme.warn, ok: theme.good, failed: theme.bad, stopped: theme.quiet }[state]
+  return paint(marks[state])
+}
+
+/** Characters of an input or an output that an open call shows. */
+const mostOpened = 8000
+
+/** A call of a tool: one line, which opens to its input and its output. */
+export function callLines(call: CallBlock, width: number, context: RenderContext, open: boolean): string[] {
+  return open
+    ? [headLine(call, width, context), ...indented(bodyLines(call, width - 4, context), '    ')]
+    : [headLine(call, width, context)]
+}
+
+function headLine(call: CallBlock, width: number, context: RenderContext): string {
+  const { theme } = context
+  const time = call.ms === undefined ? '' : duration(call.ms)
+  const tail = [changed(call, context), errorCount(call), time].filter((part) => part !== '')
+  const end = tail.length > 0 ? ` · ${tail.join(' · ')}` : ''
+  const why = call.state === 'failed' ? ` — ${oneLine(call.output, 200)}` : ''
+  const room = Math.max(8, width - 4 - visibleWidth(end))
+  const tool = oneLine(call.tool, 60)
+  const words = truncateToWidth(`${tool} ${inputSummary(call.input)}${why}`.trimEnd(), room, '…')
+  const rest = words.startsWith(tool) ? `${tool}${theme.quiet(words.slice(tool.length))}` : words
+  return `  ${stateMark(call.state, theme)} ${rest}${theme.quiet(end)}`
+}
+
+/** The errors that a language server reported after an edit; the open call shows them. */
+function errorCount({ errors }: CallBlock): string {
+  return errors === undefined ? '' : `${errors} ${errors === 1 ? 'error' : 'errors'}`
+}
+
+function changed(call: CallBlock, context: RenderContext): string {
+  const counts = call.changes.map((change) => countsOf(change, context)).filter((count) => count !== undefined)
+  if (counts.length === 0) return ''
+  return lineCounts({
+    added: counts.reduce((sum, { added }) => sum + added, 0),
+    removed: counts.reduce((sum, { removed }) => sum + removed, 0),
+  })
+}
+
+function bodyLines(call: CallBlock, width: number, context: RenderContext): string[] {
+  const { theme } = context
+  const body = (text: string) => {
+    const { text: shown, rest } = bounded(text, 0, mostOpened)
+    const lines = wrapped(shown, width)
+    return (rest ? [...lines, rest] : lines).map(theme.quiet)
+  }
+  const edits = call.changes.flatMap((change) => [
+    theme.strong(oneLine(changeTitle(change))),
+    ...changeLines(change, width, context),
+  ])
+  const output = safeText(call.output).trimEnd()
+  return [
+    ...(edits.length > 0 ? edits : body(inputText(call.input))),
+    ...(output === '' ? [] : [theme.quiet('⎯⎯'), ...body(output)]),
+  ]
+}
+
+const changeTitle = ({ path, from, gone }: FileChange) =>
+  from !== undefined ? `${from} → ${path}` : gone ? `${path} (deleted)` : path
+
+const mostLines = 400
+const signs = { added: '+ ', removed: '- ', same: '  ', skip: '  ' } as const
+
+/** How many lines a change adds and removes; undefined until the diff is there. */
+function countsOf(change: FileChange, context: RenderContext): { added: number; removed: number } | undefined {
+  const lines = context.lazy.diff(change)
+  if (!lines) return undefined
+  const count = (type: 'added' | 'removed') => lines.filter((line) => line.type === type).length
+  return { added: count('added'), removed: count('removed') }
+}
+
+/** The diff of one changed file, in colours. */
+function changeLines(change: FileChange, width: number, context: RenderContext): string[] {
+  const { theme } = context
+  const lines = context.lazy.diff(change)
+  if (!lines) return [theme.quiet('…')]
+  const paints = { added: theme.added, removed: theme.removed, same: theme.quiet, skip: theme.quiet }
+  const shown = lines
+    .slice(0, mostLines)
+    .flatMap(({ type, text }) =>
+      indented(wrapped(safeText(text.slice(0, 2000)), width - 2), '  ', signs[type]).map(paints[type]),
+    )
+  const more = lines.length - mostLines
+  return more > 0 ? [...shown, theme.quiet(`… ${more} more lines; /diff shows all`)] : shown
+}

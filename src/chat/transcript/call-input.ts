@@ -1,0 +1,54 @@
+import { safeText, oneLine } from '../style/safe-text.ts'
+
+/** The fields that say most about a call, as the agents name them. */
+const tellingFields = [
+  'command',
+  'cmd',
+  'code',
+  'file_path',
+  'filePath',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'prompt',
+  'question',
+  'description',
+]
+
+/** The input of a call in one line. */
+export function inputSummary(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return input === undefined ? '' : oneLine(String(input))
+  const text = tellingText(input, 3) ?? JSON.stringify(input)
+  return text === '{}' || text === '[]' ? '' : oneLine(text)
+}
+
+/** The paths in a text that is a patch with a section for each file, of any agent; other texts have none. */
+export function patchPaths(text: unknown): string[] {
+  if (typeof text !== 'string' || !text.trimStart().startsWith('*** Begin Patch')) return []
+  return [...text.matchAll(/^\*\*\* (?:Add|Update|Delete) File: *(.+)$/gm)].map(([, path]) => path!.trim())
+}
+
+/** The text that says most, also deep inside, such as a question in a list of questions. */
+function tellingText(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : patchPaths(value).join(', ') || value
+  if (typeof value !== 'object' || value === null || depth === 0) return undefined
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(' ') || undefined
+  const known = tellingFields.map((key) => (value as Record<string, unknown>)[key])
+  for (const each of [...known, ...Object.values(value)]) {
+    const words = tellingText(each, depth - 1)
+    if (words !== undefined) return words
+  }
+  return undefined
+}
+
+/** The whole input of a call, a line or a text for each field. */
+export function inputText(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return input === undefined ? '' : safeText(String(input))
+  return Object.entries(input)
+    .map(
+      ([key, value]) =>
+        `${oneLine(key)}: ${typeof value === 'string' ? safeText(value) : oneLine(JSON.stringify(value) ?? '', 4000)}`,
+    )
+    .join('\n')
+}

@@ -1,0 +1,79 @@
+import type { Theme } from '../../style/theme.ts'
+import type { FileChange } from '../../../core/talk/entry.ts'
+import type { DiffLine } from '../../style/diff-lines.ts'
+import type { Colour } from './highlight.ts'
+import { diffLines } from '../../style/diff-lines.ts'
+
+/** Everything beside the block itself that its rendering depends on. */
+export type RenderContext = {
+  theme: Theme
+  lazy: LazyDetails
+  /** Whether the terminal can open a link. */
+  links: boolean
+  /** Whether the border has sides. */
+  sides: boolean
+  /** Whether the name of a language is left out above its code. */
+  unnamed?: true
+  /** The time now, by which the time of an agent at work is counted. */
+  now(): number
+}
+
+/** Whether a terminal understands links; some print them. */
+export function canLink({ TERM, STY }: Readonly<Record<string, string | undefined>>): boolean {
+  return TERM !== undefined && TERM !== 'dumb' && TERM !== 'linux' && STY === undefined
+}
+
+/**
+ * Details that take time to load, code colours and diffs. They are loaded when first needed; the frame is painted
+ * without them, and `came` is called once they are there.
+ */
+export class LazyDetails {
+  #came: (what: 'colours' | 'diffs') => void
+  #later: (work: () => void) => void
+  #colour: Colour | 'loading' | undefined
+  #diffs = new WeakMap<FileChange, readonly DiffLine[] | 'loading'>()
+  #told = false
+
+  constructor(came: (what: 'colours' | 'diffs') => void, later: (work: () => void) => void) {
+    this.#came = came
+    this.#later = later
+  }
+
+  /** The function that colours code; where it cannot be loaded, code stays plain. */
+  colour(): Colour | undefined {
+    if (this.#colour === undefined) {
+      this.#colour = 'loading'
+      import('./highlight.ts').then(
+        ({ colourCode }) => {
+          this.#colour = colourCode
+          this.#came('colours')
+        },
+        () => {},
+      )
+    }
+    return this.#colour === 'loading' ? undefined : this.#colour
+  }
+
+  diff(change: FileChange): readonly DiffLine[] | undefined {
+    const known = this.#diffs.get(change)
+    if (known === undefined) {
+      this.#diffs.set(change, 'loading')
+      // Drawn without the diff until it is there.
+      void diffLines({ type: 'diff', ...change }).then((lines) => {
+        this.#diffs.set(change, lines)
+        this.#tell()
+      })
+    }
+    return known === 'loading' ? undefined : known
+  }
+
+  /** Calls `came` once for all diffs that arrive together. */
+  #tell(): void {
+    if (this.#told) return
+    this.#told = true
+    this.#later(() => {
+      this.#told = false
+      this.#came('diffs')
+    })
+  }
+}

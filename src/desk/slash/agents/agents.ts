@@ -1,0 +1,63 @@
+import type { Command } from '../../../core/talk/command.ts'
+import type { AgentStanding, Standing } from '../../../chat/desk/chat-desk.ts'
+import type { App } from '../../../turn/app.ts'
+import type { DeskControls } from '../../desk-controls.ts'
+import type { AgentSettings } from '../../../settings/agent-settings.ts'
+import { localTime } from '../../../base/time/local-time.ts'
+import { grouped } from '../../../base/text/number-words.ts'
+import { channelWords, leashWords } from '../../../turn/agent-channel.ts'
+import { findSubagents } from '../../../native/loop/subagent-files.ts'
+import { isTrusted } from '../shared/native-agent.ts'
+import { windowOf, atDesk, leashOf, nativeAgents, noAgentWords } from '../../../settings/enabled-agents.ts'
+import { UsageError } from '../../../core/io.ts'
+import { oneLine } from '../../../base/text/table.ts'
+import { stateNames } from '../../../chat/desk/chat-desk.ts'
+
+export function agentsCommand(controls: DeskControls): Command {
+  return {
+    name: 'agents',
+    help: 'Show the agents and what they may do.',
+    matters: true,
+    async run(_args, { say }) {
+      const app = controls.app()
+      if (app.settings.agents.length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))
+      const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing()))
+      say([...lines, ...(await subagentLines(app))].join('\n'), 'text')
+    },
+  }
+}
+
+/** The subagents of termaite's own agent, with their files and the faults of these. */
+async function subagentLines(app: App): Promise<string[]> {
+  if (nativeAgents(app.settings).length === 0) return []
+  const { cwd, root, home } = app.place
+  const { subagents, warnings, unused } = findSubagents({ cwd, root, home, trusted: await isTrusted(app) })
+  const lines = subagents.map(
+    ({ name, description, place, unknown }) =>
+      `- ${[name, place].join(' · ')}${description && `: ${oneLine(description, 120)}`}${unknown ? ` (termaite does not use ${unknown.join(', ')})` : ''}`,
+  )
+  const untrusted = unused.map((place) => `- ${place} is not used until you trust this folder: type /trust.`)
+  const all = [...lines, ...untrusted, ...warnings.map((words) => `- ${words}`)]
+  return all.length === 0 ? [] : ['', 'Subagents that termaite’s own agent can hand a task to:', '', ...all]
+}
+
+/** One line for each agent, because a table would be too wide for a terminal. */
+function line({ settings, leash }: App, agent: AgentSettings, { agents, next }: Standing): string {
+  const known = agents.find(({ name }) => name === agent.name)
+  const parts = [
+    agent.name,
+    ...(next === agent.name ? ['takes the next turn'] : []),
+    known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'not used in this mode',
+    `window ${grouped(windowOf(agent))}`,
+    channelWords(agent),
+    leashWords(agent, leashOf(settings, agent, { leash })),
+  ]
+  return `- ${parts.join(' · ')}`
+}
+
+export function stateWords({ state, until, why }: AgentStanding): string {
+  return [
+    `${stateNames[state]}${until === undefined ? '' : ` until ${localTime(until)}`}`,
+    ...(why === undefined ? [] : [oneLine(why, 60)]),
+  ].join(': ')
+}

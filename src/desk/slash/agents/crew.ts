@@ -1,0 +1,82 @@
+import type { Command, CommandWorld } from '../../../core/talk/command.ts'
+import type { OpenCrew } from '../../../crew/machine/crews.ts'
+import type { DeskControls } from '../../desk-controls.ts'
+import { killedWords } from '../../../crew/slot.ts'
+import { UsageError } from '../../../core/io.ts'
+import { put } from '../../crew/crew-card.ts'
+import { block } from '../shared/code-block.ts'
+import { goingOn } from '../shared/choice.ts'
+
+const verbs = ['read', 'answer', 'attach', 'kill'] as const
+
+/** How many lines of an agent's terminal are shown. */
+const lines = 40
+
+/** The columns that the chat's border takes. */
+const margin = 8
+
+export function crewCommand(controls: DeskControls): Command {
+  return {
+    name: 'crew',
+    words: '[verb <slot>]',
+    help: 'List, watch, answer or end crew agents.',
+    complete: (typed) => goingOn(typed, verbs),
+    async run(args, world) {
+      const { io, place, settings } = controls.app()
+      const { openCrews } = await import('../../../crew/machine/crews.ts')
+      const crews = openCrews(io, place, settings, { carries: false })
+      try {
+        await told(controls, crews.of(), args.trim().split(/\s+/), world)
+      } finally {
+        await crews.close()
+      }
+    },
+  }
+}
+
+async function told(
+  controls: DeskControls,
+  open: OpenCrew,
+  [verb, slot, ...more]: string[],
+  world: CommandWorld,
+): Promise<void> {
+  const { io, place } = controls.app()
+  const { crew } = open
+  const [{ ensureKeeper }, { slotOf }] = await Promise.all([
+    import('../../../crew/machine/crew-keeper.ts'),
+    import('../../crew/crew-verbs.ts'),
+  ])
+  await ensureKeeper(io, place, open)
+  if (!verb) return list(controls, open, world)
+  if (more.length > 0 || !verbs.includes(verb as (typeof verbs)[number]))
+    throw new UsageError(
+      `/crew: found "${verb}", allowed: ${verbs.join(', ')}, each with the number of a slot. /crew alone lists the agents.`,
+    )
+  const id = slotOf(verb, slot)
+  if (verb === 'kill') {
+    const killed = await crew.kill(id)
+    world.say(killedWords(await crew.slot(id), killed), 'note')
+  } else if (verb === 'attach') {
+    const { attach } = await import('../../crew/crew-attach.ts')
+    await world.screen.suspend(() => attach(io, open, [String(id)]))
+  } else if (verb === 'answer') {
+    const slot = await crew.slot(id)
+    const asked = slot.asks?.[0]
+    if (!asked) throw new UsageError(`slot ${id} has no open question: it is ${slot.state}.`)
+    await put(crew, slot, asked, world)
+  } else
+    world.say(
+      block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'The agent’s screen is empty.'),
+      'text',
+    )
+}
+
+async function list(controls: DeskControls, { crew }: OpenCrew, world: CommandWorld): Promise<void> {
+  const slots = await crew.slots()
+  if (slots.length === 0)
+    return world.say('No crew agent is running. Start one: termaite crew spawn <agent> "<task>"', 'note')
+  const { crewTable } = await import('../../crew/crew-table.ts')
+  const { clock, out } = controls.app().io
+  const wishes = { now: clock.now(), answer: '/crew answer', columns: out.columns && out.columns - margin }
+  world.say(block(crewTable(slots, wishes)), 'text')
+}

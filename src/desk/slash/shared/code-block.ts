@@ -1,0 +1,24 @@
+import { stripAnsi } from '../../../base/text/ansi.ts'
+import { fenced } from '../../../base/text/markdown-fence.ts'
+
+/** Puts text that a program may have printed into a Markdown fence, without its colours. */
+export function block(text: string, language = 'text'): string {
+  return fenced(stripAnsi(text).trimEnd(), language)
+}
+
+/** The bodies of the fenced blocks in a Markdown text; an unclosed block reaches to the end. */
+export function codeBlocksIn(markdown: string): string[] {
+  const blocks: string[][] = []
+  let open: string | undefined
+  for (const line of markdown.split('\n')) {
+    const [, mark, after = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    if (open === undefined) {
+      // Backticks with more backticks on the same line are inline code.
+      if (mark === undefined || (mark.startsWith('`') && after.includes('`'))) continue
+      open = mark
+      blocks.push([])
+    } else if (mark?.startsWith(open) && after.trim() === '') open = undefined
+    else blocks.at(-1)!.push(line)
+  }
+  return blocks.map((lines) => lines.join('\n'))
+}

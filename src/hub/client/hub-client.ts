@@ -1,0 +1,359 @@
+import type { Io } from '../../core/io.ts'
+import type { AgentStatus } from '../model/tasks/agent-status.ts'
+import type { Spent } from '../../core/work/budget.ts'
+import type { HubCaller } from '../model/access/hub-key.ts'
+import type { HubChange } from '../model/hub-ledger.ts'
+import type { HubVersion } from '../model/hub-protocol.ts'
+import type { PipelineView } from '../model/tasks/pipeline.ts'
+import type { Schedule } from '../model/plans/schedule.ts'
+import type { WorkspaceDay } from '../model/tasks/spending-cap.ts'
+import type { TaskNote } from '../model/tasks/task-note.ts'
+import type { KeptText, TryBundle } from '../model/tasks/task-try.ts'
+import type { AgentQuestion, HubAgent, Task, TaskState } from '../model/tasks/task.ts'
+import type { AddedTask, Registration } from '../engine/hub.ts'
+import type { ListedKey, NewKey } from '../engine/access/hub-keys.ts'
+import type { AgentNow, HubState } from '../engine/hub-looks.ts'
+import type { AddedPlan } from '../engine/pipelines.ts'
+import type { GivenTicket, RemoteHub } from '../engine/remote-hub.ts'
+import type { LinkWish, NewLink } from '../engine/access/sign-ins.ts'
+import type { SentCheck } from '../engine/texts/task-texts.ts'
+import type { LateWork, Response } from '../engine/task-work.ts'
+import type { ConnectionParts } from './hub-connection.ts'
+import { randomUUID } from 'node:crypto'
+import { defined } from '../../base/defined.ts'
+import { UsageError } from '../../core/io.ts'
+import { parseTask } from '../model/tasks/task.ts'
+import { HubAway, HubRefused, HubUntrusted } from '../engine/remote-hub.ts'
+import { maskWithin } from '../../safety/redaction.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { placeOf } from '../../home/place.ts'
+import { hubPlace } from './hub-address.ts'
+import { HubConnection } from './hub-connection.ts'
+import { OperatorClient } from './operator-client.ts'
+
+/** Which tasks are asked for; `id` is the beginning or the end of an id. */
+export type TaskFilter = {
+  states?: readonly TaskState[]
+  workspace?: string
+  agent?: string
+  pipeline?: string
+  id?: string
+}
+
+/** The tasks that are asked for at once. */
+const pageRows = 500
+
+function queryOf({ states, limit, ...others }: TaskFilter & { limit: number; after?: string }): URLSearchParams {
+  const fields = defined({ state: states?.join(','), ...others, limit: String(limit) })
+  return new URLSearchParams(fields as Record<string, string>)
+}
+
+export type NewTask = Omit<AddedTask, 'by'>
+
+/** The hub's answer to the code of an invitation: the key that it made, and its version and time. */
+type JoinedKey = ListedKey & HubVersion & { now: number }
+
+/** The requests of agents and people to a hub in another process; those of operators are in `operators`. */
+export class HubClient implements RemoteHub {
+  /** The requests of operators. */
+  readonly operators: OperatorClient
+  #connection: HubConnection
+  #mask: (text: string) => string
+  /** The requests for work of this process, so that the hub knows their order. */
+  #asked = { run: randomUUID(), number: 0 }
+
+  /** `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
+  constructor(place: ConnectionParts, mask: (text: string) => string = (text) => text) {
+    this.#connection = new HubConnection(place)
+    this.operators = new OperatorClient(this.#connection)
+    this.#mask = mask
+  }
+
+  get url(): string {
+    return this.#connection.url
+  }
+
+  /** Says which side has to be updated, where the hub speaks another protocol than we do. */
+  skew(signal?: AbortSignal): Promise<string | undefined> {
+    return this.#connection.skew(signal)
+  }
+
+  /** The client that the hub takes us for. */
+  me(signal?: AbortSignal): Promise<HubCaller> {
+    return this.#connection.ask('GET', '/api/me', undefined, signal)
+  }
+
+  /** Ends the key that this client uses. */
+  endKey(signal: AbortSignal): Promise<object> {
+    return this.#connection.ask('POST', '/api/me/end', {}, signal)
+  }
+
+  /** Makes a key of the role `agent` for one run of the agent of this name. */
+  lend(name: string): Promise<NewKey> {
+    return this.#connection.ask('POST', '/api/lent-keys', { name })
+  }
+
+  /** Exchanges the code of an invitation for a key whose secret has this hash. No key is needed. */
+  join(code: string, hash: string, signal?: AbortSignal): Promise<JoinedKey> {
+    return this.#connection.ask('POST', '/api/join', { code, hash }, signal)
+  }
+
+  /** Makes a link by which a browser signs in at the hub's page. */
+  makeLink(wish: LinkWish): Promise<NewLink & { page?: string }> {
+    return this.#connection.ask('POST', '/api/links', wish)
+  }
+
+  /** Everything at the hub, with all tasks of the filter. */
+  async state(filter: TaskFilter = {}): Promise<HubState & { place: string }> {
+    const state = await this.#connection.ask<HubState & { place: string; next?: string }>(
+      'GET',
+      `/api/state?${queryOf({ limit: pageRows, ...filter })}`,
+    )
+    const tasks = state.tasks.map(parseTask)
+    if (state.next !== undefined) for await (const page of this.taskPages(filter, state.next)) tasks.push(...page)
+    return { ...state, tasks }
+  }
+
+  /** All tasks of the filter, the newest first; they are read page by page. */
+  async tasks(filter: TaskFilter = {}): Promise<Task[]> {
+    const tasks: Task[] = []
+    for await (const page of this.taskPages(filter)) tasks.push(...page)
+    return tasks
+  }
+
+  /** The tasks of the filter page by page, the newest first. */
+  async *taskPages(filter: TaskFilter = {}, from?: string): AsyncGenerator<Task[]> {
+    for (let after = from; ;) {
+      const query = queryOf(defined({ limit: pageRows, ...filter, after }))
+      const answer = await this.#connection.send('GET', `/api/tasks?${query}`)
+      const rows = (await this.#connection.heard(() => answer.json())) as unknown[]
+      yield rows.map(parseTask)
+      const next = answer.headers['x-next']
+      if (typeof next !== 'string') return
+      after = decodeURIComponent(next)
+    }
+  }
+
+  async task(id: string): Promise<Task> {
+    return parseTask(await this.#connection.ask('GET', `/api/tasks/${encodeURIComponent(id)}`))
+  }
+
+  async add(task: NewTask, signal?: AbortSignal): Promise<Task> {
+    return parseTask(await this.#connection.ask('POST', '/api/tasks', task, signal))
+  }
+
+  /** Answers the question whether a workspace that has passed its cap for the day may go on. */
+  answerDay(workspace: string, text: string): Promise<WorkspaceDay> {
+    return this.#connection.ask('POST', '/api/days/answer', { workspace, text })
+  }
+
+  /** Adds a plan as a whole. `id` is chosen by the caller, so that a request that is sent again adds nothing. */
+  addPlan(plan: { id: string; plan: string; file: string; workspace: string; zone: string }): Promise<AddedPlan> {
+    return this.#connection.ask('POST', '/api/pipelines', plan)
+  }
+
+  pipelines(): Promise<PipelineView[]> {
+    return this.#connection.ask('GET', '/api/pipelines')
+  }
+
+  /** Calls a verb of a pipeline: `cancel`, `retry`, `pause`, `resume` or `answer`. */
+  tellPipeline(id: string, verb: string, body: object = {}): Promise<PipelineView> {
+    return this.#connection.ask('POST', `/api/pipelines/${encodeURIComponent(id)}/${verb}`, body)
+  }
+
+  schedules(): Promise<Schedule[]> {
+    return this.#connection.ask('GET', '/api/schedules')
+  }
+
+  /** Calls a verb of a schedule: `pause`, `resume` or `remove`. */
+  tellSchedule(id: string, verb: string): Promise<Schedule> {
+    return this.#connection.ask('POST', `/api/schedules/${encodeURIComponent(id)}/${verb}`, {})
+  }
+
+  async attachment(id: string, number: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const path = `/api/tasks/${encodeURIComponent(id)}/attachments/${number}`
+    const answer = await this.#connection.send('GET', path, undefined, signal)
+    return this.#connection.heard(() => answer.bytes(), signal)
+  }
+
+  /** Calls a verb of a task, such as `cancel` or `respond`. */
+  async tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
+    return parseTask(
+      await this.#connection.ask(
+        'POST',
+        `/api/tasks/${encodeURIComponent(id)}/${verb}`,
+        maskWithin(body, this.#mask) as object,
+        signal,
+      ),
+    )
+  }
+
+  respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task> {
+    return this.tell(ticket, 'respond', { agent, ...response }, signal)
+  }
+
+  /** Sends a long text of a task, such as its diff. */
+  async sendText(ticket: string, text: string, signal?: AbortSignal): Promise<KeptText> {
+    const path = `/api/tasks/${encodeURIComponent(ticket)}/texts`
+    const answer = await this.#connection.send('POST', path, Buffer.from(this.#mask(text)), signal)
+    return (await this.#connection.heard(() => answer.json(), signal)) as KeptText
+  }
+
+  async bundleMissing(ticket: string, bundle: TryBundle, signal?: AbortSignal): Promise<string[]> {
+    const path = `/api/tasks/${encodeURIComponent(ticket)}/bundle`
+    return (await this.#connection.ask<{ missing: string[] }>('POST', path, { bundle }, signal)).missing
+  }
+
+  /** Sends a part of a bundle as it is: secrets in files of the work cannot be hidden there. */
+  async sendPart(ticket: string, bytes: Uint8Array, signal?: AbortSignal): Promise<KeptText> {
+    const answer = await this.#connection.send('POST', `/api/tasks/${encodeURIComponent(ticket)}/texts`, bytes, signal)
+    return (await this.#connection.heard(() => answer.json(), signal)) as KeptText
+  }
+
+  late(ticket: string, agent: string, work: LateWork, signal?: AbortSignal): Promise<Task> {
+    return this.tell(ticket, 'late', { agent, ...work }, signal)
+  }
+
+  /** The bytes of a bundle from an offset on. */
+  bundle(id: string, number: number, from: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    return this.#connection.pieces(`/api/tasks/${encodeURIComponent(id)}/tries/${number}/bundle?from=${from}`, signal)
+  }
+
+  /** Keeps checks that termaite ran on the work of a task. */
+  checked(id: string, checks: readonly SentCheck[], signal?: AbortSignal): Promise<Task> {
+    return this.tell(id, 'checks', { checks }, signal)
+  }
+
+  /** All notes of a task, the oldest first. */
+  async notes(id: string): Promise<TaskNote[]> {
+    const all: TaskNote[] = []
+    for (let before = Number.MAX_SAFE_INTEGER; ;) {
+      const path = `/api/tasks/${encodeURIComponent(id)}/notes?most=500&before=${before}`
+      const { notes } = await this.#connection.ask<{ notes: TaskNote[] }>('GET', path)
+      all.unshift(...notes)
+      if (notes.length === 0 || notes[0]!.number === 1) return all
+      before = notes[0]!.number
+    }
+  }
+
+  /** The diff of a try of a task, piece by piece. */
+  diff(id: string, number: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    return this.#connection.pieces(`/api/tasks/${encodeURIComponent(id)}/tries/${number}/diff`, signal)
+  }
+
+  register(as: Registration): Promise<HubAgent> {
+    return this.#connection.ask('POST', '/api/agents', as)
+  }
+
+  wait(agent: string, seconds: number, signal: AbortSignal): Promise<GivenTicket> {
+    this.#asked.number++
+    const body = { timeout: seconds, asked: this.#asked }
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/wait`, body, signal)
+  }
+
+  /** The names that a task may be for: the agents that are registered, and those that have a key and may register later. */
+  async agentNames(): Promise<string[]> {
+    // Only an admin may read the keys.
+    const [agents, keys] = await Promise.all([this.agents(), this.operators.keys().catch(() => [])])
+    const keyed = keys.filter(({ role }) => role === 'agent').map(({ name }) => name)
+    return [...new Set([...agents.map(({ id }) => id), ...keyed])].toSorted()
+  }
+
+  agents(signal?: AbortSignal): Promise<AgentNow[]> {
+    return this.#connection.ask('GET', '/api/agents', undefined, signal)
+  }
+
+  agent(id: string): Promise<AgentNow> {
+    return this.#connection.ask('GET', `/api/agents/${encodeURIComponent(id)}`)
+  }
+
+  /** Keeps a question of the agent at the hub; a question that the agent has meanwhile answered itself is withdrawn. */
+  ask(agent: string, asked: Omit<AgentQuestion, 'at'>, signal?: AbortSignal): Promise<HubAgent> {
+    const body = maskWithin(asked, this.#mask) as object
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/ask`, body, signal)
+  }
+
+  withdraw(agent: string): Promise<HubAgent> {
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/withdraw`, {})
+  }
+
+  answerAgent(agent: string, text: string): Promise<HubAgent> {
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/answer`, { text })
+  }
+
+  spent(agent: string, all: Spent): Promise<object> {
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/spent`, all)
+  }
+
+  /** Reports the status of an agent. */
+  report(agent: string, status: AgentStatus): Promise<object> {
+    const body = maskWithin(status, this.#mask) as object
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/status`, body)
+  }
+
+  /** The place in the stream of changes now. */
+  async changesPlace(signal?: AbortSignal): Promise<string> {
+    const { place } = await this.#connection.ask<{ place: string }>('GET', '/api/state?limit=1', undefined, signal)
+    return place
+  }
+
+  /** Streams the changes after a number, or after the `place` of a state. Throws HubRefused when they are not kept any more; then everything must be read again. */
+  async *changes(after: number | string, signal: AbortSignal): AsyncGenerator<HubChange> {
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const piece of this.#connection.pieces(`/api/events?after=${encodeURIComponent(after)}`, signal)) {
+      const events = (text + decoder.decode(piece, { stream: true })).split('\n\n')
+      text = events.pop()!
+      for (const event of events) {
+        const [, type, data] = /^event: (\w+)\ndata: (.*)$/m.exec(event) ?? []
+        if (type === 'lost') throw new HubRefused(410, `changes after ${after} are not kept any more`)
+        if (data !== undefined) yield JSON.parse(data) as HubChange
+      }
+    }
+  }
+}
+
+/** Runs `work` with the hub. Faults become UsageErrors that say what to do. */
+export async function withHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, server?: string): Promise<T> {
+  const { home } = placeOf(io)
+  const hub = new HubClient(hubPlace(io, await readSettings({ home }, { env: io.env }), server))
+  try {
+    return await work(hub)
+  } catch (error) {
+    throw faultOf(hub, error)
+  }
+}
+
+/** The words for the person about a failed call to the hub. */
+export function faultOf({ url }: HubClient, error: unknown): unknown {
+  if (error instanceof HubUntrusted) return new UsageError(error.message, 1)
+  if (error instanceof HubAway) return new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
+  if (error instanceof HubRefused && error.status === 401) return unknownKey(url)
+  return error instanceof HubRefused ? new UsageError(error.message, 1) : error
+}
+
+/** Tells the person that a hub refused our key. */
+export const unknownKey = (url: string) =>
+  new UsageError(
+    `the hub at ${url} does not know our key. Make one on its machine with: termaite hub keys add <name>. Then set TERMAITE_HUB_KEY to it here.`,
+    1,
+  )
+
+/** Finds the task whose id begins or ends with what was typed: ids that were made at the same time begin alike. */
+export async function taskLike(hub: HubClient, typed: string | undefined): Promise<Task> {
+  if (typed === undefined) throw new UsageError('which task? `termaite task list` shows them.')
+  const found = await hub.tasks({ id: typed })
+  if (found.length === 1) return found[0]!
+  // The hub says what became of a task that was removed.
+  if (found.length === 0)
+    await hub.task(typed).catch((error: unknown) => {
+      if (error instanceof HubRefused && error.status === 410) throw error
+    })
+  throw new UsageError(
+    found.length === 0 ? `there is no task ${typed}.` : `${found.length} tasks match ${typed}: type more of the id.`,
+    1,
+  )
+}
+
+/** The end of an id, as much as a person types. */
+export const shortId = (id: string) => id.slice(-8)

@@ -1,0 +1,143 @@
+import type { Io } from '../../core/io.ts'
+import type { HubVersion } from '../model/hub-protocol.ts'
+import type { KeySource } from './hub-key-source.ts'
+import { certificateFault } from '../../base/http/certificate-fault.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { HttpAnswer, sendRequest } from '../../base/http/http-request.ts'
+import { hubProtocol, skewWords } from '../model/hub-protocol.ts'
+import { HubAway, HubRefused, HubUntrusted } from '../engine/remote-hub.ts'
+import { version } from '../../base/version.ts'
+import { fixedKey, withKey } from './hub-key-source.ts'
+
+/** The address of a hub, which may change while it is used, and the key to it. `env` names the proxy, if there is one. */
+export type ConnectionParts = { url: string | (() => string); key?: string | KeySource; env?: Io['env'] }
+
+/** Sends requests to a hub over HTTP, and says in plain words why one failed. */
+export class HubConnection {
+  #url: () => string
+  #source: KeySource
+  #env: Io['env']
+
+  constructor({ url, key, env = {} }: ConnectionParts) {
+    this.#url = typeof url === 'string' ? () => url : url
+    this.#source = typeof key === 'object' ? key : fixedKey(key)
+    this.#env = env
+  }
+
+  get url(): string {
+    return this.#url()
+  }
+
+  /** Sends a request and reads its answer. Throws HubRefused where the hub refuses it, and HubAway where none answers. */
+  async ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
+    const answer = await this.send(method, path, body, signal)
+    return (await this.heard(() => answer.json(), signal)) as T
+  }
+
+  /** Sends a request; its answer is read by the caller, through `heard`. */
+  async send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<HttpAnswer> {
+    // A machine that slept or changed its address has connections on which nothing ever comes.
+    const late = new AbortController()
+    const ms = patienceMs(path, body)
+    const timer = setTimeout(() => late.abort(new Error(`nothing came within ${Math.round(ms / 1000)} s`)), ms)
+    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+    const answer = await this.#sent(method, path, body, { signal, either }).finally(() => clearTimeout(timer))
+    if (answer.ok) return answer
+    const { location } = answer.headers
+    if (answer.status >= 300 && answer.status < 400 && location !== undefined) {
+      answer.drop()
+      throw new HubRefused(answer.status, elsewhereWords(this.url, location))
+    }
+    const why = await this.heard(() => saidIn(answer), signal)
+    const skew = isStrange(answer.status, why) ? await this.skew(signal).catch(() => undefined) : undefined
+    throw new HubRefused(answer.status, skew === undefined ? why : `${skew} It refused the request: ${why}`)
+  }
+
+  async #sent(
+    method: string,
+    path: string,
+    body: object | undefined,
+    {
+      signal,
+      either = signal ?? new AbortController().signal,
+    }: { signal?: AbortSignal | undefined; either?: AbortSignal },
+  ): Promise<HttpAnswer> {
+    const isBytes = body instanceof Uint8Array
+    const type = isBytes ? 'application/octet-stream' : 'application/json'
+    const kind = body ? { 'content-type': type } : undefined
+    const bytes = isBytes ? body : body && JSON.stringify(body)
+    const once = async (key: object) => {
+      const sent = { method, headers: { ...kind, ...key }, body: bytes, signal: either }
+      return new HttpAnswer(await sendRequest(new URL(`${this.url}${path}`), sent, this.#env))
+    }
+    return this.heard(() => withKey(this.#source, once, (unread) => unread.drop()), signal)
+  }
+
+  /** Says which side has to be updated, where the hub speaks another protocol than we do. */
+  async skew(signal?: AbortSignal): Promise<string | undefined> {
+    const answer = await this.#sent('GET', '/api/version', undefined, { signal })
+    if (!answer.ok && answer.status !== 404) return undefined
+    const told = answer.ok ? ((await this.heard(() => answer.json(), signal)) as HubVersion) : {}
+    return skewWords(told, { version, protocol: hubProtocol }, this.url)
+  }
+
+  /** Turns a connection that fails, also in the middle of an answer, into HubAway. */
+  async heard<T>(listen: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await listen()
+    } catch (error) {
+      if (signal?.aborted || error instanceof HubAway || error instanceof HubRefused) throw error
+      const untrusted = certificateFault(error, this.url)
+      if (untrusted !== undefined)
+        throw new HubUntrusted(`the server at ${this.url} cannot be trusted: ${untrusted} Nothing was sent to it.`)
+      throw new HubAway(`no hub answers at ${this.url}: ${messageOf(error)}`)
+    }
+  }
+
+  /** A long answer, piece by piece. */
+  async *pieces(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const answer = await this.send('GET', path, undefined, signal)
+    const pieces = answer.pieces()
+    try {
+      for (;;) {
+        const { value, done } = await this.heard(() => pieces.next(), signal)
+        if (done) return
+        yield value
+      }
+    } finally {
+      await pieces.return?.()
+    }
+  }
+}
+
+/** How long the beginning of an answer may take: longer for waits, for uploads, and for a merge on another machine. */
+function patienceMs(path: string, body: object | undefined): number {
+  const { timeout } = (body ?? {}) as { timeout?: unknown }
+  if (path.endsWith('/wait')) return (typeof timeout === 'number' ? timeout : 290) * 1000 + 30_000
+  if (path.endsWith('/approve')) return 16 * 60_000
+  // Counting reads all finished tasks, and a copy has all of the ledger.
+  if (path.startsWith('/api/retention') || path === '/api/hub/copy') return 6 * 60_000
+  return body instanceof Uint8Array || /\/(?:respond|late|checks)$/.test(path) ? 10 * 60_000 : 60_000
+}
+
+/** The words about a server that sends its callers elsewhere, as no hub does. */
+function elsewhereWords(url: string, location: string): string {
+  const place = URL.parse(location, url)
+  return place && place.origin !== new URL(url).origin
+    ? `${url} leads to ${place.origin}. Use that as the address of the hub.`
+    : `${url} leads to ${location}, as a proxy does that wants a person to sign in. The hub must be reached without that: let the proxy pass requests with a key.`
+}
+
+/** Whether the hub refused something that it does not know at all, as an older one does. */
+const isStrange = (status: number, why: string) =>
+  (status === 400 && why.startsWith('there is no field')) || (status === 404 && why.startsWith('there is nothing at'))
+
+async function saidIn(answer: HttpAnswer): Promise<string> {
+  const text = await answer.text()
+  try {
+    const { error } = JSON.parse(text) as { error?: string | { message?: string } }
+    return (typeof error === 'string' ? error : error?.message) ?? text
+  } catch {
+    return text || `the hub answered with HTTP ${answer.status}`
+  }
+}

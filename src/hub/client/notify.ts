@@ -1,0 +1,128 @@
+import { defined } from '../../base/defined.ts'
+import { withoutProject } from '../../base/process/program-path.ts'
+import type { Io } from '../../core/io.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Notice, Occasion } from '../../core/talk/notice.ts'
+import { collect } from '../../base/process/collect.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { titleOf, wantsOccasion } from '../../core/talk/notice.ts'
+import { stripAnsi } from '../../base/text/ansi.ts'
+import { taskView, viewAddress } from './page-link.ts'
+import { withoutModelKeys } from '../../core/profile/key-variables.ts'
+
+/**
+ * `view` is the part of the hub's page that shows the subject, as in agents/claude-1; without one it is that of the task, or
+ * the inbox. `local` rings this terminal alone, because the hub's own process tells the places elsewhere.
+ */
+export type Notify = (notice: Omit<Notice, 'at' | 'url'> & { view?: string }, local?: boolean) => Promise<void>
+
+/** How long a notifier may take. */
+const patienceMs = 10_000
+
+type NotifyParts = {
+  io: Pick<Io, 'env' | 'err' | 'clock'>
+  cwd: string
+  mask(text: string): string
+  /** The address of the hub's page, where a hub runs. */
+  page?(): string | undefined
+  /** Called once for each notifier that fails. */
+  warn(words: string): void
+}
+
+type Way = { name: string; isLocal: boolean; on?: readonly Occasion[]; send(notice: Notice): Promise<void> }
+
+/** Opens the notifiers of the settings, which tell a person elsewhere what happens here. Sending never rejects, and no turn waits for it. */
+export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyParts): Notify {
+  const ways = settings.notify.map((way) => wayOf(way, parts))
+  const failed = new Set<Way>()
+  return async ({ view, ...told }, local = false) => {
+    const { io, mask, warn, page } = parts
+    const wanted = ways.filter(({ on, isLocal }) => wantsOccasion(on, told.event) && (isLocal || !local))
+    if (wanted.length === 0) return
+    const at = new Date(io.clock.now()).toISOString()
+    const url = viewAddress(page?.(), view ?? (told.task === undefined ? 'inbox' : taskView(told.task)))
+    const notice: Notice = defined({ ...told, text: mask(told.text), at, url })
+    await Promise.all(
+      wanted.map(async (way) => {
+        try {
+          await way.send(notice)
+        } catch (error) {
+          if (!failed.has(way)) warn(`notify: ${way.name} failed: ${mask(messageOf(error))}`)
+          failed.add(way)
+        }
+      }),
+    )
+  }
+}
+
+function wayOf(way: Settings['notify'][number], parts: NotifyParts): Way {
+  const { io, cwd } = parts
+  if (typeof way === 'string') return { name: way, isLocal: true, send: async (notice) => ring(way, notice, io) }
+  const { on, ntfy, command } = way
+  if (ntfy !== undefined)
+    return defined({ name: 'ntfy', isLocal: false, on, send: (notice: Notice) => post(ntfy, notice, io.env) })
+  const send = (notice: Notice) => run(command!, notice, { env: io.env, cwd })
+  return defined({ name: 'the command', isLocal: false, on, send })
+}
+
+/** Rings the terminal, if there is one. */
+function ring(way: 'desktop' | 'bell', notice: Notice, { env, err }: NotifyParts['io']): void {
+  if (err.isTTY) err.write(way === 'bell' ? '\u0007' : desktopBytes(notice, env))
+}
+
+/** Posts a notice to ntfy. A server's token is read from NTFY_TOKEN, as ntfy's own program does. */
+async function post(url: string, notice: Notice, env: Io['env']): Promise<void> {
+  const { fetchFor } = await import('../../base/http/proxied-fetch.ts')
+  const answer = await fetchFor(env)(url, {
+    method: 'POST',
+    body: notice.text,
+    headers: defined({
+      // Headers are Latin-1, so the title is encoded in the way that ntfy decodes.
+      title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
+      tags: notice.event,
+      click: notice.url,
+      priority: notice.event === 'done' || notice.event === 'progress' ? undefined : 'high',
+      authorization: env.NTFY_TOKEN ? `Bearer ${env.NTFY_TOKEN}` : undefined,
+    }) as Record<string, string>,
+    signal: AbortSignal.timeout(patienceMs),
+  })
+  if (!answer.ok) throw new Error(`the server answered with HTTP ${answer.status}`)
+}
+
+async function run(command: string, notice: Notice, place: { env: Io['env']; cwd: string }): Promise<void> {
+  const options = {
+    ...place,
+    env: withoutModelKeys(withoutProject(place.env, place.cwd)),
+    input: `${JSON.stringify(notice)}\n`,
+    signal: AbortSignal.timeout(patienceMs),
+  }
+  const { code, err, error } = await collect('bash', ['-c', command], options)
+  if (code !== 0)
+    throw (
+      error ??
+      new Error(
+        err.trim().split('\n').at(-1) || `the command ended with ${code === undefined ? 'a signal' : `code ${code}`}`,
+      )
+    )
+}
+
+const longest = 200
+
+/** The sequences of a desktop notification, and a bell: a terminal uses the one that it knows, and shows nothing of the others. */
+export function desktopBytes(notice: Notice, env: Readonly<Record<string, string | undefined>>): string {
+  const title = plain(titleOf(notice))
+  const text = [plain(notice.text), ...(notice.url === undefined ? [] : [plain(notice.url)])].join(' ')
+  const sequences = [`\u001b]9;${title}: ${text}\u0007`, `\u001b]777;notify;${title};${text}\u0007`]
+  return `${sequences.map((one) => (env.TMUX ? through(one) : one)).join('')}\u0007`
+}
+
+/** Wraps a sequence so that tmux passes it on to its terminal. */
+const through = (sequence: string) => `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}\u001b\\`
+
+/** Puts a text on one line, without characters that could end the sequence or begin another. */
+function plain(text: string): string {
+  return stripAnsi(text)
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f;\s]+/g, ' ')
+    .trim()
+    .slice(0, longest)
+}

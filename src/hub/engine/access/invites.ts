@@ -1,0 +1,77 @@
+import type { Clock } from '../../../base/time/clock.ts'
+import type { HubInvite, HubInviteBook } from '../../model/access/hub-invite.ts'
+import type { HubCaller } from '../../model/access/hub-key.ts'
+import type { HubKeys, ListedKey } from './hub-keys.ts'
+import { randomBytes } from 'node:crypto'
+import { defined } from '../../../base/defined.ts'
+import { codeOf, readCode } from '../../model/access/hub-invite.ts'
+import { hashOf, isSameHash } from './secret.ts'
+import { HubError } from '../rules/task-rules.ts'
+
+/** An invitation as it is listed: without anything from which its code could be learned. */
+export type ListedInvite = Omit<HubInvite, 'hash' | 'used'> & { usedAt?: number }
+
+/** A new invitation. Its code is shown here once and kept nowhere. */
+export type NewInvite = { invite: ListedInvite; code: string }
+
+/** `validMs`: how long the code can be used; `lifeMs`: how long the key lasts, where it ends by itself. */
+export type InviteWish = { validMs?: number; lifeMs?: number }
+
+/** How long a code can be used where the person says nothing else, and at most. */
+const usualValidMs = 3_600_000
+const mostValidMs = 7 * 24 * 3_600_000
+/** An invitation is listed for this time after its end. */
+const listedMs = 7 * 24 * 3_600_000
+
+/** Invitations for agent machines. A machine makes its own secret, which it sends to nobody: the hub gets the hash of it. */
+export class Invites {
+  #book: HubInviteBook
+  #keys: HubKeys
+  #clock: Clock
+
+  constructor({ book, keys, clock }: { book: HubInviteBook; keys: HubKeys; clock: Clock }) {
+    this.#book = book
+    this.#keys = keys
+    this.#clock = clock
+  }
+
+  async list(): Promise<ListedInvite[]> {
+    return (await this.#book.all()).map(listed)
+  }
+
+  /** Makes an invitation for a name that has no key yet. An earlier one for the same name ends. */
+  async make(name: string, by: HubCaller, { validMs = usualValidMs, lifeMs }: InviteWish = {}): Promise<NewInvite> {
+    if (!(validMs > 0 && validMs <= mostValidMs))
+      throw new HubError('wrong', 'The code of an invitation is valid for more than no time and at most 7 days.')
+    await this.#keys.checkFree(name, lifeMs)
+    const code = codeOf(randomBytes(20))
+    const made = this.#clock.now()
+    const id = `invite-${randomBytes(4).toString('hex')}`
+    const invite = defined({ id, name, hash: hashOf(code), by: by.name, made, ends: made + validMs, lifeMs })
+    await this.#book.put(invite, made - listedMs)
+    return { invite: listed(invite), code }
+  }
+
+  /**
+   * Exchanges a code for a key; `hash` is that of the secret that the machine has made. Undefined where the code is unknown, over
+   * or used. The key is stored first: where the hub dies in between, the same request gets the same key, and another
+   * machine finds the name taken.
+   */
+  async join(typed: string, hash: string): Promise<{ invite: ListedInvite; key: ListedKey } | undefined> {
+    const code = readCode(typed)
+    const invite = code === undefined ? undefined : await this.#book.withHash(hashOf(code))
+    if (!invite || this.#clock.now() >= invite.ends) return undefined
+    const { id, name, by, lifeMs, used } = invite
+    if (used && !isSameHash(used.hash, hash)) return undefined
+    const key = used
+      ? await this.#keys.withSecretHash(hash)
+      : await this.#keys.admit(defined({ name, hash, by, lifeMs }))
+    if (!key) return undefined
+    if (!used) await this.#book.use(id, { hash, at: this.#clock.now() })
+    return { invite: listed(invite), key }
+  }
+}
+
+function listed({ hash: _, used, ...invite }: HubInvite): ListedInvite {
+  return defined({ ...invite, usedAt: used?.at })
+}

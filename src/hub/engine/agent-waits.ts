@@ -1,0 +1,146 @@
+import type { Clock } from '../../base/time/clock.ts'
+import type { WorkRequest } from '../model/hub-ledger.ts'
+import type { Gift } from './rounds/claims.ts'
+import type { Rounds, Wish } from './rounds/rounds.ts'
+import type { Given, WaitingAgents } from './rounds/waiting-agents.ts'
+import { defined } from '../../base/defined.ts'
+import { LedgerAway } from '../model/ledger-away.ts'
+import { takeBack } from './settling.ts'
+import { ticketOf } from './rules/task-rules.ts'
+
+/** The pause before the next try when the ledger is away. */
+const awayMs = 1_000
+
+type Parts = {
+  rounds: Pick<Rounds, 'wish'>
+  waiting: WaitingAgents
+  clock: Clock
+  /** The name of this hub among those that share the ledger. */
+  hub: string
+}
+
+/** A wait: the number of its connection at this hub, its end by `Clock.elapsed`, and the request as the agent counts it. */
+type Asking = { id: string; number: number; until: number; asked?: WorkRequest | undefined }
+
+/** The waits of agents for work, on connections to this hub. The ledger has the newest wait of each agent, at whichever hub. */
+export class AgentWaits {
+  #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Waits for a task, a message or an eviction. A task that the agent already has is offered again, so that a lost answer costs
+   * nothing; a request that is older than the agent's newest one gets nothing and changes nothing. `until`: by `Clock.elapsed`.
+   */
+  async wait(id: string, until: number, connection: AbortSignal, asked?: WorkRequest): Promise<Given> {
+    const { waiting } = this.#parts
+    if (await isClosed(connection, 3)) return { type: 'idle' }
+    const { number, given } = waiting.wait(id, until, connection)
+    try {
+      // A request may arrive after its agent has given it up: an agent at work loses its task only once this connection has held.
+      const wait = { id, number, until, asked }
+      let entered = await this.#whenThere(until, connection, this.#waitWish(wait, false))
+      if (entered === 'works' && !(await isClosed(connection, 5)))
+        entered = await this.#whenThere(until, connection, this.#waitWish(wait, true))
+      if (entered === 'late') waiting.end(id, number)
+    } catch (error) {
+      // The agent gets the error, and does not wait any more.
+      waiting.end(id, number)
+      await given
+      throw error
+    }
+    const got = await given
+    if (got.type === 'idle' && connection.aborted) this.#left(id, number)
+    return got
+  }
+
+  /** Makes a wish again and again while the ledger is away: the agent goes on waiting, and learns of nothing. */
+  async #whenThere<T>(until: number, connection: AbortSignal, wish: Wish<T>): Promise<T | undefined> {
+    const { rounds, clock } = this.#parts
+    for (;;)
+      try {
+        return await rounds.wish(wish)
+      } catch (error) {
+        if (!(error instanceof LedgerAway)) throw error
+        if (connection.aborted || clock.elapsed() + awayMs >= until) return undefined
+        await clock.sleep(awayMs, connection)
+      }
+  }
+
+  /**
+   * Lets an agent wait. The task of an agent that has one is taken back where it is sure that the agent asks again; else the answer is
+   * that the agent works.
+   */
+  #waitWish({ id, number, until, asked }: Asking, isSure: boolean): Wish<'waits' | 'works' | 'late'> {
+    return {
+      reads: () => ({ agents: [id] }),
+      decide: (rows) => {
+        rows.hear(id)
+        const last = rows.agentRow(id).asked
+        if (asked && asked.run === last?.run && asked.number <= last.number) return 'late'
+        const held = rows.tasks.heldBy(id)
+        if (held && !isSure) return 'works'
+        if (held) takeBack(rows, held, id, 'its agent asked for work again without an answer')
+        const ends = rows.steady + Math.max(0, until - this.#parts.clock.elapsed())
+        const wait = { hub: this.#parts.hub, number, until: ends }
+        rows.putAgentRow({ ...rows.agentRow(id), wait, ...defined({ asked }) })
+        this.#parts.waiting.enter(id, number)
+        rows.consequences.callsAgents = true
+        return 'waits'
+      },
+    }
+  }
+
+  /** Keeps that an agent has hung up while it waited. Nobody waits for this, and it is known again with the agent's next word. */
+  #left(id: string, number: number): void {
+    const left = this.#parts.rounds.wish({
+      reads: () => ({ agents: [id] }),
+      decide: (rows) => {
+        const row = rows.knownAgent(id) && rows.agentRow(id)
+        if (row?.wait?.hub !== this.#parts.hub || row.wait.number !== number) return
+        const { wait: _, ...rest } = row
+        rows.putAgentRow({ ...rest, left: rows.steady })
+      },
+    })
+    void left.catch(() => {})
+  }
+
+  /** Takes back what was given to a connection that was closed meanwhile. */
+  missed({ waiter: { agent: id }, given }: Gift): void {
+    const back = this.#parts.rounds.wish({
+      reads: () => ({ agents: [id] }),
+      decide: (rows) => {
+        const agent = rows.knownAgent(id)
+        const held = agent && rows.tasks.heldBy(id)
+        // The same task may have been given to the same agent again meanwhile, on a connection to another hub.
+        const isThis = given.type === 'task' && held && ticketOf(held) === ticketOf(given.task)
+        if (isThis && held.state === 'PENDING_ACK')
+          takeBack(rows, held, 'hub', 'its agent hung up before the task arrived')
+        if (given.type === 'told' && agent) rows.know({ ...agent, inbox: [given.text, ...agent.inbox] })
+        if (agent) rows.putAgentRow({ ...rows.agentRow(id), left: rows.steady })
+      },
+    })
+    void back.catch(() => {})
+  }
+
+  get size(): number {
+    return this.#parts.waiting.size
+  }
+
+  /** Ends every wait at this hub. */
+  close(): void {
+    this.#parts.waiting.close()
+  }
+}
+
+/**
+ * Whether the agent has closed its connection. A request may be read long after the agent hung up, with the hang-up right
+ * behind it: a few turns of the event loop later it is known, and no task goes to a connection that is gone.
+ */
+async function isClosed(connection: AbortSignal, turns: number): Promise<boolean> {
+  for (let turn = 0; turn < turns && !connection.aborted; turn++)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  return connection.aborted
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../../base/time/clock.ts'
+import type { HubAct, HubAuditBook } from '../model/access/hub-audit.ts'
+import type { HubCaller } from '../model/access/hub-key.ts'
+import type { HubTool } from './access/hub-tool.ts'
+import { defined } from '../../base/defined.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { HubError, taskIdOf } from './rules/task-rules.ts'
+
+/** An act of a client, and what became of it. */
+type Seen = { caller: HubCaller; act: string; on?: string; status: number }
+
+type Parts = {
+  book: HubAuditBook
+  clock: Clock
+  /** Tells the person who runs the hub that acts cannot be kept. */
+  tell?(words: string): void
+}
+
+/** Acts of agents are written together after this time, because there are thousands of them. */
+const gatherMs = 1_000
+/** The most acts that wait for a book that cannot be written; the oldest are dropped then. */
+const mostWaiting = 10_000
+/** An id that a client sends may have any length. */
+const longestSubject = 128
+
+/**
+ * Keeps every act of the hub's clients. The acts of people are kept before they are answered; those of agents within a second,
+ * so that a hub that is killed loses at most that.
+ */
+export class AuditTrail {
+  #parts: Parts
+  #addresses = new WeakMap<HubCaller, string>()
+  #waiting: HubAct[] = []
+  #writing: Promise<void> = Promise.resolve()
+  #planned = false
+  #failed = ''
+  /** The time of the last act: those of one hub never go back. */
+  #latest = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  get book(): HubAuditBook {
+    return this.#parts.book
+  }
+
+  /** Says from which address a client came, for everything that it does by this request. */
+  came(caller: HubCaller, address: string): void {
+    this.#addresses.set(caller, address)
+  }
+
+  async note({ caller, act, on, status }: Seen): Promise<void> {
+    const { id: key, name: by, role } = caller
+    const address = this.#addresses.get(caller)
+    const outcome = status < 400 ? 'done' : status === 401 || status === 403 ? 'refused' : 'failed'
+    const at = (this.#latest = Math.max(this.#latest, this.#parts.clock.now()))
+    this.#waiting.push(defined({ at, by, key, role, address, act, on: on?.slice(0, longestSubject), outcome, status }))
+    if (role !== 'agent') return this.flush()
+    if (this.#planned) return
+    this.#planned = true
+    void this.#parts.clock.sleep(gatherMs).then(() => this.flush())
+  }
+
+  /** A tool whose calls are kept, unless they only read. */
+  watched(tool: HubTool, caller: HubCaller): HubTool {
+    if (tool.risk === 'read') return tool
+    const note = (status: number, on: string | undefined) =>
+      this.note(defined({ caller, act: `mcp ${tool.name}`, on, status }))
+    return {
+      ...tool,
+      run: async (input, call) => {
+        const named = subjectOf(input)
+        try {
+          const said = await tool.run(input, call)
+          const given = typeof said === 'string' ? undefined : subjectOf(said.data)
+          // Waiting in vain is no act.
+          if (tool.name !== 'wait_for_prompt' || given !== undefined) await note(200, named ?? given)
+          return said
+        } catch (error) {
+          await note(error instanceof HubError && error.kind === 'forbidden' ? 403 : 400, named)
+          throw error
+        }
+      },
+    }
+  }
+
+  /** Writes what waits. A book that cannot be written is told once, and tried again with the next act. */
+  flush(): Promise<void> {
+    this.#planned = false
+    this.#writing = this.#writing.then(() => this.#write())
+    return this.#writing
+  }
+
+  async close(): Promise<void> {
+    await this.flush()
+    await this.#parts.book.close()
+  }
+
+  async #write(): Promise<void> {
+    const acts = this.#waiting
+    if (acts.length === 0) return
+    this.#waiting = []
+    try {
+      await this.#parts.book.add(acts)
+      this.#failed = ''
+    } catch (error) {
+      this.#waiting = [...acts, ...this.#waiting].slice(-mostWaiting)
+      const words = messageOf(error)
+      if (words !== this.#failed) this.#parts.tell?.(`acts at the hub cannot be kept: ${words}`)
+      this.#failed = words
+    }
+  }
+}
+
+/** The id of the thing that an input or a result is about; that of a task where an agent names its ticket. */
+export function subjectOf(data: unknown): string | undefined {
+  const { taskId, id, agentId, pipelineId, scheduleId, ...others } = (data ?? {}) as Record<string, unknown>
+  const { key, link, task, signIn, pipeline, invite } = others
+  if (typeof taskId === 'string') return taskIdOf(taskId)
+  for (const each of [id, agentId, pipelineId, scheduleId]) if (typeof each === 'string') return each
+  for (const each of [key, link, task, signIn, pipeline, invite])
+    if (typeof each === 'object' && each !== null && typeof (each as { id?: unknown }).id === 'string')
+      return (each as { id: string }).id
+  return undefined
+}

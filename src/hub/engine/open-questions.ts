@@ -1,0 +1,93 @@
+import type { WorkspaceDay } from '../model/tasks/spending-cap.ts'
+import type { AgentQuestion, HubAgent, Task } from '../model/tasks/task.ts'
+import type { RoundRows } from './rounds/round-rows.ts'
+import type { Rounds } from './rounds/rounds.ts'
+import type { SpendingLimits } from './rounds/spending-limits.ts'
+import { defined } from '../../base/defined.ts'
+import { allowedAnswers, optionLines, picksIn } from '../../core/talk/consent.ts'
+import { requestName } from './rules/repeated-request.ts'
+import { taskWish } from './rounds/rounds.ts'
+import { noted, queuedAgain } from './rules/task-moves.ts'
+import { heldTask, HubError, taskIdOf, taskIn } from './rules/task-rules.ts'
+
+/** The questions that wait for a person at the hub, and their answers: of agents, of blocked tasks, and about the cap of a day. */
+export class OpenQuestions {
+  #rounds: Pick<Rounds, 'wish'>
+  #limits: SpendingLimits
+
+  constructor({ rounds, limits }: { rounds: Pick<Rounds, 'wish'>; limits: SpendingLimits }) {
+    this.#rounds = rounds
+    this.#limits = limits
+  }
+
+  /** Keeps an open question of an agent, which goes on with its task once it is answered; undefined withdraws it. */
+  ask(agentId: string, asked: Omit<AgentQuestion, 'at'> | undefined): Promise<HubAgent> {
+    return this.#rounds.wish({
+      reads: () => ({ agents: [agentId], tasks: [asked?.task ?? []].flat() }),
+      decide: (rows) => {
+        const agent = rows.hear(agentId)
+        const asks = asked && { ...asked, at: rows.now }
+        const task = asks?.task === undefined ? undefined : heldTask(rows.tasks.get(asks.task), agentId)
+        rows.know(defined({ ...agent, asks, answered: asks ? undefined : agent.answered }))
+        if (asks && task) rows.tasks.replace(noted(task, rows.note(agentId, 'question', questionWords(asks))))
+        return rows.agent(agentId)
+      },
+    })
+  }
+
+  /** Answers the open question of an agent. */
+  answerAgent(agentId: string, text: string, by: string): Promise<HubAgent> {
+    return this.#rounds.wish({
+      reads: (rows) => ({ agents: [agentId], tasks: [rows.readAgent(agentId)?.agent.asks?.task ?? []].flat() }),
+      decide: (rows) => {
+        answerQuestion(rows, agentId, text, by)
+        return rows.agent(agentId)
+      },
+    })
+  }
+
+  /** Answers a blocked task, which goes back to the agent that asked while that agent is present, or a question of the agent that has the task. */
+  answer(ticket: string, text: string, by: string, key?: string): Promise<Task> {
+    const rule = (rows: RoundRows, known: Task) => {
+      const { id, agent } = known
+      if (agent !== undefined && rows.knownAgent(agent)?.asks?.task === id) {
+        answerQuestion(rows, agent, text, by)
+        return
+      }
+      const task = taskIn(known, 'BLOCKED', 'has no open question')
+      const { options } = task
+      if (options) {
+        this.#limits.answer(rows, { ...task, options }, text, by)
+        return
+      }
+      const said = rows.note(by, 'answer', text)
+      rows.tasks.replace(queuedAgain(task, { at: said.at, by, note: said, wish: task.agent }))
+    }
+    const more = (rows: RoundRows) => ({ agents: [rows.tasks.ifRead(taskIdOf(ticket))?.agent ?? []].flat() })
+    return this.#rounds.wish(taskWish(ticket, rule, { more, request: requestName(by, 'answer', key) }))
+  }
+
+  /** Answers the question whether a workspace that has passed its cap for the day may go on. */
+  answerDay(workspace: string, text: string, by: string): Promise<WorkspaceDay> {
+    return this.#rounds.wish({
+      reads: () => ({ days: [workspace] }),
+      decide: (rows) => this.#limits.answerDay(rows, workspace, text, by),
+    })
+  }
+}
+
+function answerQuestion(rows: RoundRows, agentId: string, text: string, by: string): void {
+  const agent = rows.agent(agentId)
+  const { asks } = agent
+  if (!asks) throw new HubError('conflict', `Agent ${agentId} has no open question.`)
+  const picks = picksIn(asks, text.split(/\s+/))
+  if (!picks) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers(asks)}.`)
+  rows.know(defined({ ...agent, asks: undefined, answered: { ask: asks.id, picks, by } }))
+  const task = asks.task === undefined ? undefined : rows.tasks.known(asks.task)
+  if (task) rows.tasks.replace(noted(task, rows.note(by, 'answer', text)))
+}
+
+/** A question with its options, as one text. */
+function questionWords(asks: AgentQuestion): string {
+  return [asks.text, ...optionLines(asks)].join('\n')
+}

@@ -1,0 +1,137 @@
+import type { HubCaller } from '../model/access/hub-key.ts'
+import type { HubLedger } from '../model/hub-ledger.ts'
+import type { MachineRules, Pause } from '../model/tasks/machine-rules.ts'
+import type { HubAgent } from '../model/tasks/task.ts'
+import type { Rounds } from './rounds/rounds.ts'
+import { defined } from '../../base/defined.ts'
+import { wholeHub } from '../model/tasks/machine-rules.ts'
+import { integer, list, string } from '../../core/data/shape.ts'
+import { HubError } from './rules/task-rules.ts'
+
+/** Why something is paused, as people see it beside its name. */
+export const reason = string({ matches: /^[^\p{Cc}]{1,1000}$/u, wants: 'one line of at most 1,000 letters' })
+/** The labels of a machine; many more than this would make every matching slow. */
+export const labels = list(
+  string({ matches: /^[^\s,\p{Cc}]{1,100}$/u, wants: '1 to 100 letters without spaces and commas' }),
+  0,
+  50,
+)
+/** The most tasks of a machine at once; 0 for no limit. */
+export const limit = integer(0, 100_000)
+
+/** The name of a machine that a client sent. */
+export function machineNamed(name: string): string {
+  if (name !== wholeHub && /^[^\p{Cc}]{1,200}$/u.test(name)) return name
+  throw new HubError('wrong', `"${name.slice(0, 50)}" is no name of a machine.`)
+}
+
+/** A pause as it is ordered. */
+type PauseWish = { by: string; why?: string | undefined; drains?: boolean | undefined }
+
+/** Labels and a limit as they are set: a missing field stays as it was, an empty list and 0 take it away. */
+export type MachineWish = { labels?: readonly string[] | undefined; limit?: number | undefined }
+
+/**
+ * The orders of operators: to give nothing new to an agent, to the agents of a machine or to anybody, and the labels and the limit
+ * of machines. An order locks the agents that it is about, so that nothing is given out against it once it is answered.
+ */
+export class OperatorOrders {
+  #rounds: Pick<Rounds, 'wish'>
+  #ledger: HubLedger
+
+  constructor({ rounds, ledger }: { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger }) {
+    this.#rounds = rounds
+    this.#ledger = ledger
+  }
+
+  /** The rules of all machines that have some, and the pause of the whole hub. */
+  rules(): Promise<MachineRules[]> {
+    return this.#ledger.look((look) => look.machineRules())
+  }
+
+  /**
+   * Writes a copy of the ledger beside it and returns its path, for a backup while the hub runs. Only the person whose files these
+   * are can read it, so that nobody else may ask for it.
+   */
+  async copyLedger({ id }: HubCaller): Promise<string> {
+    if (id !== 'own')
+      throw new HubError(
+        'forbidden',
+        'Only the key of the hub’s own machine (hub.key) may ask for a copy of its ledger.',
+      )
+    if (!this.#ledger.copy)
+      throw new HubError(
+        'wrong',
+        'The ledger of this hub is a database, which is backed up without the hub: termaite hub backup',
+      )
+    return this.#ledger.copy()
+  }
+
+  pauseAgent(id: string, wish: PauseWish): Promise<HubAgent> {
+    return this.#agent(id, (agent, at) => ({ ...agent, paused: pauseOf(wish, at) }))
+  }
+
+  resumeAgent(id: string): Promise<HubAgent> {
+    return this.#agent(id, ({ paused, ...agent }) => {
+      if (!paused) throw new HubError('conflict', `Agent ${id} is not paused.`)
+      return agent
+    })
+  }
+
+  /** Pauses a machine, or the whole hub under the name `wholeHub`. */
+  pause(machine: string, wish: PauseWish): Promise<MachineRules> {
+    return this.#change(machine, (rules, at) => ({ ...rules, pause: pauseOf(wish, at) }))
+  }
+
+  resume(machine: string): Promise<MachineRules> {
+    return this.#change(machine, ({ pause, ...rules }) => {
+      if (!pause)
+        throw new HubError('conflict', `${machine === wholeHub ? 'The hub' : `Machine ${machine}`} is not paused.`)
+      return rules
+    })
+  }
+
+  /** Sets the labels and the limit of a machine. */
+  set(machine: string, { labels, limit }: MachineWish): Promise<MachineRules> {
+    return this.#change(machine, (rules) => {
+      const next = { labels: labels ? [...new Set(labels)] : rules.labels, limit: limit ?? rules.limit }
+      return defined({
+        ...rules,
+        labels: next.labels?.length === 0 ? undefined : next.labels,
+        limit: next.limit === 0 ? undefined : next.limit,
+      })
+    })
+  }
+
+  /** Takes everything away that was set for a machine whose name is free now. */
+  async forget(machine: string): Promise<void> {
+    const [rules] = await this.#ledger.look((look) => look.machineRules([machine]))
+    if (rules && Object.keys(rules).length > 1) await this.#change(machine, () => ({ machine }))
+  }
+
+  #agent(id: string, change: (agent: HubAgent, at: number) => HubAgent): Promise<HubAgent> {
+    return this.#rounds.wish({
+      reads: () => ({ agents: [id] }),
+      decide: (rows) => {
+        rows.know(change(rows.agent(id), rows.now))
+        return rows.agent(id)
+      },
+    })
+  }
+
+  async #change(machine: string, change: (rules: MachineRules, at: number) => MachineRules): Promise<MachineRules> {
+    const known = await this.#ledger.look((look) => look.agents())
+    const about = known.filter(({ agent }) => machine === wholeHub || agent.status?.machine === machine)
+    const locked = about.map(({ agent }) => agent.id)
+    return this.#rounds.wish({
+      reads: () => ({ locked, machines: [machine] }),
+      decide: (rows) => {
+        rows.setRules(change(rows.rulesOf(machine), rows.now))
+        return rows.rulesOf(machine)
+      },
+    })
+  }
+}
+
+const pauseOf = ({ by, why, drains }: PauseWish, at: number): Pause =>
+  defined({ by, at, why, drains: drains ? (true as const) : undefined })

@@ -1,0 +1,351 @@
+import type { CronTimes } from '../../base/time/cron-times.ts'
+import type { Pipeline } from '../model/tasks/pipeline.ts'
+import type { Plan, PlanSchedule } from '../model/plans/plan.ts'
+import type { Schedule } from '../model/plans/schedule.ts'
+import type { QueuedTask, Task, UndoneTask } from '../model/tasks/task.ts'
+import type { CapAnswer, SpendingCap } from '../model/tasks/spending-cap.ts'
+import type { HubLedger } from '../model/hub-ledger.ts'
+import type { Handing } from './rules/pipeline-rules.ts'
+import type { RoundRows } from './rounds/round-rows.ts'
+import type { Rounds } from './rounds/rounds.ts'
+import { loadCronTimes } from '../../base/time/cron-times.ts'
+import { defined } from '../../base/defined.ts'
+import { sha256 } from '../../base/hash.ts'
+import { allowedAnswers, picksIn } from '../../core/talk/consent.ts'
+import {
+  answeredPipeline,
+  askedPipeline,
+  isPipelineOver,
+  pipelineOptions,
+  pipelineSpent,
+  pipelineStop,
+} from '../model/tasks/pipeline.ts'
+import { problemLines } from '../model/plans/plan-problems.ts'
+import { readPlan } from '../model/plans/plan-reader.ts'
+import { dueRun, resumedSchedule } from '../model/plans/schedule.ts'
+import { filledTask, newRun, renewedPlace, retriedTask, runTasks } from './rules/pipeline-rules.ts'
+import { cancelled, queuedAgain } from './rules/task-moves.ts'
+import { HubError, isFinished, isHeld } from './rules/task-rules.ts'
+
+/** A plan that is to be added; `id` is chosen by the sender, so that a request that is sent again adds nothing. */
+type NewPipeline = { id: string; plan: Plan; digest: string; by: string }
+
+/** The text of a plan with the name of its file, and the workspace and the time zone of the sender. */
+type PlanText = {
+  id: string
+  text: string
+  file?: string
+  workspace: string
+  zone?: string
+  by: string
+  now: number
+}
+
+/** The answer to a plan: a pipeline that begins now, or a schedule that begins pipelines later. */
+export type AddedPlan = { pipeline: Pipeline; schedule?: undefined } | { schedule: Schedule; pipeline?: undefined }
+
+type Parts = {
+  rounds: Pick<Rounds, 'wish'>
+  ledger: HubLedger
+  handing: Handing
+  /** The cap of each task, by the settings of the hub. */
+  taskCap: SpendingCap | undefined
+}
+
+/** A run of a plan that begins. */
+type Run = { id: string; by: string; digest: string; schedule?: string; note?: string | undefined }
+
+/** The hub's pipelines and schedules. Every change is durable before it is answered. */
+export class Pipelines {
+  #parts: Parts
+  /** Loaded with the first schedule. */
+  #cron: CronTimes | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  all(): Promise<Pipeline[]> {
+    return this.#parts.ledger.look(async (look) => (await look.pipelines()).map(({ pipeline }) => pipeline))
+  }
+
+  schedules(): Promise<Schedule[]> {
+    return this.#parts.ledger.look((look) => look.schedules())
+  }
+
+  async pipeline(id: string): Promise<Pipeline> {
+    const [row] = await this.#parts.ledger.look((look) => look.pipelines([id]))
+    if (!row) throw new HubError('missing', `There is no pipeline ${id}.`)
+    return row.pipeline
+  }
+
+  async schedule(id: string): Promise<Schedule> {
+    const [schedule] = await this.#parts.ledger.look((look) => look.schedules([id]))
+    if (!schedule) throw new HubError('missing', `There is no schedule ${id}.`)
+    return schedule
+  }
+
+  /** The tasks of a pipeline, in the order of its plan. */
+  async tasksOf({ tasks }: Pipeline): Promise<Task[]> {
+    const found = new Map(
+      (await this.#parts.ledger.look((look) => look.tasks(tasks))).map(({ task }) => [task.id, task]),
+    )
+    return tasks.flatMap((id) => found.get(id) ?? [])
+  }
+
+  /** Adds the plan in a text as a whole; throws a HubError that names every mistake where it has any. */
+  async addText({ id, text, file = 'plan', workspace, zone = 'UTC', by, now }: PlanText): Promise<AddedPlan> {
+    const digest = sha256()
+      .update(JSON.stringify([text, workspace, zone]))
+      .digest('hex')
+    // A request that is sent again may come after a time that its plan names.
+    const known = await this.#known(id, digest)
+    if (known) return known
+    const { plan, problems } = await readPlan(text, { workspace, zone, now })
+    if (!plan) throw new HubError('wrong', problemLines(file, problems).join('\n'))
+    return this.add({ id, plan, digest, by })
+  }
+
+  /** Adds all tasks of a plan, or, where the plan has a schedule, the schedule. */
+  async add({ id, plan, digest, by }: NewPipeline): Promise<AddedPlan> {
+    const cron = plan.schedule && (await this.#loadCron())
+    const run = { id, by, digest }
+    return this.#parts.rounds.wish({
+      reads: () => ({
+        pipelines: [id],
+        schedules: [id],
+        everySchedule: plan.schedule !== undefined,
+        tasks: plan.schedule ? [] : runTasks(plan, id),
+      }),
+      decide: (rows) => {
+        const known = () => knownPlan(id, digest, rows.knownPipeline(id), rows.knownSchedule(id))
+        const before = known()
+        if (before) return before
+        if (plan.schedule && cron) this.#addSchedule(rows, plan, plan.schedule, run, cron)
+        else this.#begin(rows, plan, run)
+        return known()!
+      },
+    })
+  }
+
+  cancel(id: string, by: string, why?: string): Promise<Pipeline> {
+    return this.#wish(id, (rows, pipeline) => cancelPipeline(rows, pipeline, by, why))
+  }
+
+  /** Tries every task of a pipeline that failed or was cancelled again; those that need it wait for it. */
+  retry(id: string, by: string): Promise<Pipeline> {
+    return this.#wish(id, (rows, pipeline) => {
+      const undone = rows.tasks.of(pipeline).filter(isUndone)
+      if (undone.length === 0)
+        throw new HubError('conflict', `No task of the pipeline ${pipeline.name} has failed or was cancelled.`)
+      const at = rows.now
+      for (const task of undone) rows.tasks.replace(renewedPlace(queuedAgain(task, { at, by, returns: 0 }), at))
+      return pipeline
+    })
+  }
+
+  pause(id: string, by: string): Promise<Pipeline> {
+    return this.#wish(id, (rows, pipeline) => {
+      if (isPipelineOver(rows.tasks.of(pipeline)))
+        throw new HubError('conflict', `The pipeline ${pipeline.name} is over already.`)
+      return { ...pipeline, paused: pipeline.paused ?? { at: rows.now, by } }
+    })
+  }
+
+  /** Lets a pipeline go on that a person has paused; one that has passed its budget is answered instead. */
+  resume(id: string): Promise<Pipeline> {
+    return this.#wish(id, (_, { paused, ...pipeline }) => {
+      if (!paused) {
+        const words = pipeline.asks
+          ? `has ${pipeline.asks.passed}. Answer the question: termaite task answer ${JSON.stringify(pipeline.name)} <number>`
+          : 'is not paused'
+        throw new HubError('conflict', `The pipeline ${pipeline.name} ${words}.`)
+      }
+      return pipeline
+    })
+  }
+
+  /** Answers the question whether a pipeline that has passed its budget may go on. */
+  answer(id: string, text: string, by: string): Promise<Pipeline> {
+    return this.#wish(id, (rows, pipeline) => {
+      if (!pipeline.asks) throw new HubError('conflict', `The pipeline ${pipeline.name} has no open question.`)
+      const options = pipelineOptions(pipeline.asks)
+      const [pick] = picksIn({ options }, text.split(/\s+/)) ?? []
+      if (pick === undefined) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers({ options })}.`)
+      if (pick === 'stop')
+        return cancelPipeline(rows, pipeline, by, `stopped: the pipeline has ${pipeline.asks.passed}`)
+      return answeredPipeline(pipeline, pick as Exclude<CapAnswer, 'stop'>)
+    })
+  }
+
+  pauseSchedule(id: string, by: string): Promise<Schedule> {
+    return this.#parts.rounds.wish({
+      reads: () => ({ schedules: [id] }),
+      decide: (rows) => {
+        const schedule = rows.schedule(id)
+        rows.keepSchedule({ ...schedule, paused: schedule.paused ?? { at: rows.now, by } })
+        return rows.schedule(id)
+      },
+    })
+  }
+
+  async resumeSchedule(id: string): Promise<Schedule> {
+    const cron = await this.#loadCron()
+    return this.#parts.rounds.wish({
+      reads: () => ({ schedules: [id] }),
+      decide: (rows) => {
+        const schedule = rows.schedule(id)
+        if (schedule.paused) rows.keepSchedule(resumedSchedule(schedule, rows.now, cron))
+        return rows.schedule(id)
+      },
+    })
+  }
+
+  /** Removes a schedule; the pipelines that it began go on. */
+  removeSchedule(id: string): Promise<Schedule> {
+    return this.#parts.rounds.wish({
+      reads: () => ({ schedules: [id] }),
+      decide: (rows) => {
+        const schedule = rows.schedule(id)
+        rows.unschedule(id)
+        return schedule
+      },
+    })
+  }
+
+  /** The pipelines whose tasks have moved in this round: tasks that failed are tried again, and a spent budget is asked about. */
+  async settle(rows: RoundRows, moved: readonly string[]): Promise<void> {
+    await rows.read({ pipelines: moved })
+    for (const id of moved) {
+      const pipeline = rows.knownPipeline(id)
+      if (!pipeline) continue
+      for (const task of rows.tasks.of(pipeline)) {
+        const again = retriedTask(task, rows.now)
+        if (again) rows.tasks.replace(again)
+      }
+      check(rows, pipeline)
+    }
+  }
+
+  /** The task with its prompt filled, where it may be given out; undefined where its pipeline or a pause holds it back. */
+  async begun(rows: RoundRows, task: QueuedTask): Promise<QueuedTask | undefined> {
+    const { pipeline } = task
+    if (!pipeline) return task
+    await rows.read({ pipelines: [pipeline.id] })
+    if (pipelineStop(rows.knownPipeline(pipeline.id)) !== undefined) return undefined
+    const row = rows.tasks.row(task.id)
+    if (row?.due !== undefined && row.due > rows.steady) return undefined
+    return rows.tasks.replace(await filledTask(task, { get: (id) => rows.tasks.need(id) }, this.#parts.handing))
+  }
+
+  /** Begins the runs that are due, each together with the next time of its schedule: both are kept, or neither. */
+  async runSchedules(rows: RoundRows): Promise<void> {
+    const due = await rows.ledger.dueSchedules()
+    if (due.length === 0) return
+    const cron = await this.#loadCron()
+    rows.learnSchedules(due)
+    for (const { id } of due) {
+      const schedule = rows.schedule(id)
+      const next = dueRun(schedule, rows.now, cron)
+      if (!next) continue
+      const { by, digest, plan, overlap, last } = schedule
+      // The same time gives the same id, so that no time is ever run twice.
+      const run = { id: `${id.slice(0, 40)}-${next.at.toString(36)}`, by, digest, schedule: id, note: next.note }
+      await rows.read({ pipelines: [run.id, ...(last ? [last.pipeline] : [])], tasks: runTasks(plan, run.id) })
+      const before = last && rows.knownPipeline(last.pipeline)
+      if (overlap === 'skip' && before && !isPipelineOver(rows.tasks.of(before))) {
+        rows.keepSchedule({ ...next.schedule, skipped: schedule.skipped + 1 })
+        continue
+      }
+      if (!rows.knownPipeline(run.id)) this.#begin(rows, plan, run)
+      rows.keepSchedule({ ...next.schedule, runs: schedule.runs + 1, last: { at: rows.now, pipeline: run.id } })
+    }
+  }
+
+  /** Changes a pipeline by a rule that returns its next state. */
+  #wish(id: string, rule: (rows: RoundRows, pipeline: Pipeline) => Pipeline): Promise<Pipeline> {
+    return this.#parts.rounds.wish({
+      reads: () => ({ pipelines: [id] }),
+      decide: (rows) => {
+        rows.keepPipeline(rule(rows, rows.pipeline(id)))
+        return rows.pipeline(id)
+      },
+    })
+  }
+
+  /** Finds the pipeline that a request has already added, where it is sent again; undefined for a new one. */
+  #known(id: string, digest: string): Promise<AddedPlan | undefined> {
+    return this.#parts.ledger.look(async (look) => {
+      const [row] = await look.pipelines([id])
+      const [schedule] = await look.schedules([id])
+      return knownPlan(id, digest, row?.pipeline, schedule)
+    })
+  }
+
+  #addSchedule(rows: RoundRows, plan: Plan, when: PlanSchedule, { id, by, digest }: Run, cron: CronTimes): void {
+    const same = rows.schedules().find(({ name }) => name === plan.name)
+    if (same)
+      throw new HubError(
+        'conflict',
+        `There is a schedule ${plan.name} already. Remove it first: termaite task schedule remove ${JSON.stringify(plan.name)}. Or give the plan another name.`,
+      )
+    const { now } = rows
+    const next = cron.next(when.cron, when.zone, now)
+    const counts = { created: now, runs: 0, skipped: 0 }
+    rows.keepSchedule(defined({ ...when, id, name: plan.name, plan, digest, by, ...counts, next }))
+  }
+
+  /** Checks everything before it changes anything. */
+  #begin(rows: RoundRows, plan: Plan, run: Run): void {
+    const { pipeline, tasks } = this.#newRun(plan, run, rows)
+    const taken = tasks.find(({ id }) => rows.tasks.known(id))
+    if (taken) throw new HubError('wrong', `Task ${taken.id} exists already. Choose another id for the pipeline.`)
+    rows.keepPipeline(pipeline)
+    for (const task of tasks) rows.tasks.add(task)
+  }
+
+  #newRun(plan: Plan, run: Run, { now }: RoundRows) {
+    return newRun(plan, { ...run, now, taskCap: this.#parts.taskCap })
+  }
+
+  async #loadCron(): Promise<CronTimes> {
+    return (this.#cron ??= await loadCronTimes())
+  }
+}
+
+/** Asks about the budget of a pipeline where it is spent, and says when its time will be. */
+export function check(rows: RoundRows, pipeline: Pipeline): void {
+  const tasks = rows.tasks.of(pipeline)
+  const asked = askedPipeline(pipeline, tasks, rows.now)
+  if (asked) rows.keepPipeline(asked)
+  const limit = (pipeline.allowed ?? pipeline.cap)?.timeMs
+  const isAtWork = limit !== undefined && !asked && !pipeline.asks && tasks.some(isHeld)
+  rows.putPipelineDue(pipeline.id, isAtWork ? rows.now + limit - pipelineSpent(tasks, rows.now).timeMs : undefined)
+}
+
+function cancelPipeline(
+  rows: RoundRows,
+  pipeline: Pipeline,
+  by: string,
+  why = 'cancelled with its pipeline',
+): Pipeline {
+  const tasks = rows.tasks.of(pipeline)
+  if (isPipelineOver(tasks)) throw new HubError('conflict', `The pipeline ${pipeline.name} is over already.`)
+  for (const task of tasks) if (!isFinished(task)) rows.tasks.replace(cancelled(task, { at: rows.now, by, why }))
+  const { asks: _, paused: __, ...rest } = pipeline
+  return rest
+}
+
+function knownPlan(
+  id: string,
+  digest: string,
+  pipeline: Pipeline | undefined,
+  schedule: Schedule | undefined,
+): AddedPlan | undefined {
+  const known = pipeline ?? schedule
+  if (!known) return undefined
+  if (known.digest !== digest) throw new HubError('wrong', `Pipeline ${id} exists already, with another plan.`)
+  return pipeline ? { pipeline } : { schedule: schedule! }
+}
+
+const isUndone = (task: Task): task is UndoneTask => task.state === 'FAILED' || task.state === 'CANCELLED'

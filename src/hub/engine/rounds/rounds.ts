@@ -1,0 +1,246 @@
+import type { HubChange, HubLedger, LedgerRound } from '../../model/hub-ledger.ts'
+import type { MachineRules } from '../../model/tasks/machine-rules.ts'
+import type { Task } from '../../model/tasks/task.ts'
+import type { Gift } from './claims.ts'
+import type { Reads } from './round-rows.ts'
+import type { Waiter, WaitingAgents } from './waiting-agents.ts'
+import { claims } from './claims.ts'
+import { RoundRows } from './round-rows.ts'
+import { isRepeated, withRequest } from '../rules/repeated-request.ts'
+import { checkTicket, explained, HubError, NoTask, taskIdOf } from '../rules/task-rules.ts'
+
+/**
+ * Something that a client wants from the hub. `reads` names the rows that it is about; it is asked again, with the rows that were
+ * read, until it names nothing new. `decide` is then called once for a round, without a pause, and may be called again where the round
+ * has to be repeated: it changes nothing but the rows.
+ */
+export type Wish<T> = { reads(rows: RoundRows): Reads; decide(rows: RoundRows): T }
+
+/** The rules that a round follows beside its wishes. */
+export type RoundRules = {
+  /** Does everything whose time has come. */
+  sweep(rows: RoundRows): Promise<void>
+  /** Settles what follows from the changes of a round: needs that are met or never will be, and pipelines. */
+  settle(rows: RoundRows): Promise<void>
+  /** The workspaces in which no further task is begun. */
+  stopped(rows: RoundRows): Promise<string[]>
+}
+
+type Parts = {
+  ledger: HubLedger
+  /** The name of this hub among those that share the ledger. */
+  hub: string
+  waiting: WaitingAgents
+  rules: RoundRules
+  /** Called with the changes of each round once they are durable. */
+  published(changes: readonly HubChange[]): void
+  /** Called with the ms after which the first row that a round has left is due. */
+  due(ms: number): void
+  /** Called with the time in ms that a task was ready before it was given out. */
+  woke?(ms: number): void
+  /** Called for each round that the ledger did not take. */
+  failed?(error: unknown): void
+  /** Called with a gift whose connection was closed before it could be given. */
+  missed(gift: Gift): void
+}
+
+type Asked = { wish: Wish<unknown>; resolve(answer: unknown): void; reject(error: unknown): void }
+
+/** The most own rounds whose news are waited for. */
+const mostOwn = 1_000
+/** The most wishes of one round. */
+const mostWishes = 200
+
+/** Decides wishes in rounds: those of one moment share a round and a write, and each is answered once its round is durable. */
+export class Rounds {
+  #parts: Parts
+  #asked: Asked[] = []
+  #running: Promise<void> | undefined
+  #sweeps = false
+  /** Whether something may wait at the ledger for an agent that waits here. */
+  #looks = false
+  /** The numbers of own rounds that the ledger has not told of yet. */
+  #own = new Set<number>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  wish<T>(wish: Wish<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#asked.push({ wish, resolve, reject })
+      void this.#go()
+    })
+  }
+
+  /** A round for rows that are due and for the agents that wait. Resolves when it is over, and rejects where the ledger failed. */
+  async sweep(): Promise<void> {
+    this.#sweeps = true
+    await this.wish({ reads: () => ({}), decide: () => undefined })
+  }
+
+  /** Another hub has changed something. */
+  heard(seq: number, claimable: boolean): void {
+    if (this.#own.delete(seq) || !claimable || this.#parts.waiting.size === 0) return
+    this.#looks = true
+    void this.#go()
+  }
+
+  /** Resolves when no round is running and no wish is left. */
+  async over(): Promise<void> {
+    while (this.#running) await this.#running
+  }
+
+  /** Runs rounds until nothing is left to do. Requests of one moment are read first, so that they share the round. */
+  #go(): Promise<void> {
+    return (this.#running ??= new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
+      while (this.#asked.length > 0 || this.#looks) await this.#round()
+      this.#running = undefined
+    }))
+  }
+
+  async #round(): Promise<void> {
+    const { ledger, hub, waiting, rules, published, due } = this.#parts
+    const asked = this.#asked.splice(0, mostWishes)
+    const [sweeps, looks] = [this.#sweeps, this.#looks]
+    this.#sweeps = false
+    this.#looks = false
+    // Agents that a round may give something to are out of reach of everything else until it is over.
+    let open: Waiter[] | undefined
+    const gone = new Set<Waiter>()
+    let last: number | undefined
+    const read = (round: LedgerRound) =>
+      rowsOf(
+        round,
+        asked.map(({ wish }) => wish),
+      )
+    try {
+      const { answers, gifts, changes, untilDue } = await ledger.round(async (_, rows: RoundRows) => {
+        const answers = asked.map(({ wish }) => decided(wish, rows))
+        if (sweeps) await rules.sweep(rows)
+        const { consequences } = rows
+        const [, machines] = await Promise.all([
+          rules.settle(rows),
+          consequences.hasFreed && rows.ledger.machineRules(),
+        ])
+        if (consequences.hasFreed) callWhereRoom(rows, machines || (await rows.ledger.machineRules()))
+        if (looks || sweeps || consequences.callsAgents) open ??= waiting.take()
+        let gifts: Gift[] = []
+        if (open && open.length > 0) {
+          const stopped = await rules.stopped(rows)
+          // The ledger looks for tasks and messages among its rows.
+          await rows.flush()
+          gifts = await claims(rows, open, { hub, stopped })
+        }
+        const changes = await rows.write()
+        // The ledger tells every hub of every round, also the one that made it, and perhaps before the round is over here.
+        last = this.#remember(changes, last)
+        return { answers, gifts, changes, untilDue: consequences.untilDue }
+      }, read)
+      // Some ledgers give the numbers at the very end.
+      if (last === undefined) this.#remember(changes, undefined)
+      for (const { waiter } of gifts) gone.add(waiter)
+      this.#give(gifts)
+      published(changes)
+      due(untilDue)
+      for (const [at, { resolve, reject }] of asked.entries()) {
+        const answer = answers[at]!
+        if ('refused' in answer) void this.#refuse(answer.refused).then(reject)
+        else resolve(answer.value)
+      }
+    } catch (error) {
+      if (last !== undefined) this.#own.delete(last)
+      this.#parts.failed?.(error)
+      for (const { reject } of asked) reject(error)
+    } finally {
+      for (const waiter of open ?? []) if (!gone.has(waiter)) waiting.putBack(waiter)
+    }
+  }
+
+  /** The refusal in its final words; where the ledger fails meanwhile, as it is. */
+  async #refuse(refused: HubError): Promise<HubError> {
+    if (!(refused instanceof NoTask)) return refused
+    return this.#parts.ledger.look((look) => explained(look, refused)).catch(() => refused)
+  }
+
+  /** Remembers the number of an own round, in the place of one that did not come about. */
+  #remember(changes: readonly HubChange[], before: number | undefined): number | undefined {
+    if (before !== undefined) this.#own.delete(before)
+    const last = changes.at(-1)?.seq
+    if (last === undefined || Number.isNaN(last)) return undefined
+    this.#own.add(last)
+    // Of news that never come, as after a lost connection, only the newest are waited for.
+    if (this.#own.size > mostOwn) this.#own.delete(this.#own.values().next().value!)
+    return last
+  }
+
+  #give(gifts: readonly Gift[]): void {
+    for (const gift of gifts) {
+      const { waiter, given, waitedMs } = gift
+      if (waitedMs !== undefined) this.#parts.woke?.(waitedMs)
+      const isMissed = waiter.connection.aborted && given.type !== 'idle'
+      waiter.give(given)
+      if (isMissed) this.#parts.missed(gift)
+    }
+  }
+}
+
+/**
+ * Changes one task by a rule; the answer is the task as it is then. A ticket is refused where the task was given out again
+ * since. A request with a name that the task remembers changes nothing.
+ */
+export function taskWish(
+  ticket: string,
+  rule: (rows: RoundRows, task: Task) => void,
+  { more = () => ({}), request }: { more?: (rows: RoundRows) => Reads; request?: string | undefined } = {},
+): Wish<Task> {
+  const id = taskIdOf(ticket)
+  return {
+    reads: (rows) => ({ ...more(rows), tasks: [id] }),
+    decide: (rows) => {
+      const task = rows.tasks.get(id)
+      if (isRepeated(task, request)) return task
+      checkTicket(ticket, task)
+      rule(rows, task)
+      const changed = rows.tasks.get(id)
+      return request === undefined ? changed : rows.tasks.replace(withRequest(changed, request))
+    },
+  }
+}
+
+/** Where machines have limits, a task that ended may have made room for one that waits for an agent of the same machine, at any hub. */
+function callWhereRoom(rows: RoundRows, rules: readonly MachineRules[]): void {
+  if (rules.some(({ limit }) => limit !== undefined)) rows.callAll()
+}
+
+/** The rows that all wishes name, read until no wish names another one: the rows that a wish is about may follow from those it has read. */
+async function rowsOf(round: LedgerRound, wishes: readonly Wish<unknown>[]): Promise<RoundRows> {
+  const rows = new RoundRows(round)
+  for (let more = true; more;) {
+    const named = wishes.map((wish) => wish.reads(rows))
+    const all = (pick: Exclude<keyof Reads, 'everySchedule'>) => named.flatMap((reads) => reads[pick] ?? [])
+    more = await rows.read({
+      tasks: all('tasks'),
+      needs: all('needs'),
+      agents: all('agents'),
+      pipelines: all('pipelines'),
+      schedules: all('schedules'),
+      everySchedule: named.some(({ everySchedule }) => everySchedule),
+      days: all('days'),
+      marks: all('marks'),
+      machines: all('machines'),
+      locked: all('locked'),
+    })
+  }
+  return rows
+}
+
+/** The answer to a wish, or its refusal, which leaves the other wishes of the round as they are. */
+function decided<T>(wish: Wish<T>, rows: RoundRows): { value: T } | { refused: HubError } {
+  try {
+    return { value: wish.decide(rows) }
+  } catch (error) {
+    if (error instanceof HubError) return { refused: error }
+    throw error
+  }
+}

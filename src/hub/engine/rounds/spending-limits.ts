@@ -1,0 +1,161 @@
+import type { Spent } from '../../../core/work/budget.ts'
+import type { CapAnswer, SpendingCaps, WorkspaceDay } from '../../model/tasks/spending-cap.ts'
+import type { BlockedTask, HeldTask, QueuedTask, Task } from '../../model/tasks/task.ts'
+import type { RoundRows } from './round-rows.ts'
+import { defined } from '../../../base/defined.ts'
+import { localTime } from '../../../base/time/local-time.ts'
+import { allowedAnswers, picksIn } from '../../../core/talk/consent.ts'
+import {
+  addSpent,
+  capOptions,
+  capWords,
+  dayLimit,
+  dayStop,
+  passedCap,
+  raisedCap,
+  spentOn,
+} from '../../model/tasks/spending-cap.ts'
+import { cancelled, noted, paused, queuedAgain, withCap } from '../rules/task-moves.ts'
+import { HubError, isHeld } from '../rules/task-rules.ts'
+
+/**
+ * Holds tasks and workspaces to their caps. An agent tells what it has used after the fact, so that a cap is passed by one
+ * report at most: then the task is paused, or no further task of the workspace is begun, and a person is asked.
+ */
+export class SpendingLimits {
+  #caps: SpendingCaps
+
+  constructor(caps: SpendingCaps) {
+    this.#caps = caps
+  }
+
+  /** The cap of a task that names none. */
+  get taskCap(): SpendingCaps['task'] {
+    return this.#caps.task
+  }
+
+  /** Pauses a task that has passed its cap; `last` is the report that told of it. */
+  check(rows: RoundRows, task: Task, last?: Spent): void {
+    const { cap, allowed = cap } = task
+    const spent = spentOn(task)
+    const passed = allowed && passedCap(spent, allowed)
+    if (cap === undefined || passed === undefined) return
+    const at = rows.now
+    const options = capOptions(capWords(raisedCap(spent, cap, allowed)), 'task')
+    const question = `The task has ${passed}. ${lastWords(task, last)}How should it go on?`
+    // Reports that were under way when the task was paused are added to the question, so that a person decides by the whole sum.
+    if (task.state === 'BLOCKED' && task.options)
+      rows.tasks.replace<BlockedTask>({ ...task, why: passed, question, options })
+    else if (task.state === 'QUEUED' || isHeld(task))
+      rows.tasks.replace(paused(task, { at, why: passed, question, options }))
+    else if (last)
+      rows.tasks.replace(
+        noted(task, rows.note('hub', 'comment', `The task has ${passed}. ${lastWords(task, last)}`.trim())),
+      )
+  }
+
+  /** Answers the question about a cap: the task goes on with the same agent, or is cancelled. */
+  answer(
+    rows: RoundRows,
+    task: BlockedTask & { options: NonNullable<BlockedTask['options']> },
+    text: string,
+    by: string,
+  ): void {
+    const pick = pickIn(task.options, text)
+    const at = rows.now
+    if (pick === 'stop') {
+      rows.tasks.replace(cancelled(task, { at, by, why: `stopped: ${task.why}` }))
+      return
+    }
+    const note = rows.note(by, 'answer', task.options.find(({ id }) => id === pick)!.label)
+    const queued: QueuedTask = queuedAgain(task, { at, by, note, wish: task.agent })
+    const { cap = {}, allowed } = task
+    rows.tasks.replace(
+      pick === 'uncapped' ? withCap(queued, undefined) : withCap(queued, cap, raisedCap(spentOn(task), cap, allowed)),
+    )
+  }
+
+  /** Lets a task that a person tries again use as much again, where it has used up its cap already. */
+  renewed(rows: RoundRows, task: QueuedTask, by: string): QueuedTask {
+    const { cap, allowed = cap } = task
+    const spent = spentOn(task)
+    if (!cap || !allowed || passedCap(spent, allowed) === undefined) return task
+    const next = raisedCap(spent, cap, allowed)
+    const text = `Tried again with as much again, up to ${capWords(next)}.`
+    return withCap(noted(task, rows.note(by, 'comment', text)), cap, next)
+  }
+
+  /** Adds a report to the day of a workspace. */
+  spend(rows: RoundRows, workspace: string, more: Spent): void {
+    const day = this.#today(rows, workspace)
+    this.#keepDay(rows, { ...day, spent: addSpent(day.spent, more) })
+  }
+
+  /** The stored days that are today's, with the cap of the settings as they are now. */
+  today(days: readonly WorkspaceDay[], now: number): WorkspaceDay[] {
+    const today = dayAt(now)
+    return days.flatMap((day) => (day.day === today ? [this.#capped(day)] : []))
+  }
+
+  /** The workspaces in which no further task is begun today. */
+  async stopped(rows: RoundRows): Promise<string[]> {
+    if (this.#caps.day === undefined) return []
+    return this.today(await rows.days(), rows.now)
+      .filter((day) => dayStop(day) !== undefined)
+      .map(({ workspace }) => workspace)
+  }
+
+  answerDay(rows: RoundRows, workspace: string, text: string, by: string): WorkspaceDay {
+    const day = this.#today(rows, workspace)
+    const limit = dayLimit(day)
+    if (!day.cap || !limit || passedCap(day.spent, limit) === undefined)
+      throw new HubError('conflict', `${workspace} has not passed its cap for today, so there is nothing to answer.`)
+    const next = raisedCap(day.spent, day.cap, limit)
+    const pick = pickIn(capOptions(capWords(next), 'day'), text)
+    const { asked: _, answer: __, ...rest } = day
+    const kept = pick === 'again' ? { ...rest, allowed: next, by } : { ...rest, answer: pick, by }
+    this.#keepDay(rows, kept)
+    return kept
+  }
+
+  /** Begins a new day for every workspace whose day is over, so that those who follow the hub see that its stop has ended. */
+  async turnDays(rows: RoundRows): Promise<void> {
+    const today = dayAt(rows.now)
+    const over = (await rows.days()).filter(
+      ({ day, asked, answer }) => day !== today && (asked ?? answer) !== undefined,
+    )
+    await rows.read({ days: over.map(({ workspace }) => workspace) })
+    for (const { workspace } of over) this.#keepDay(rows, this.#today(rows, workspace))
+  }
+
+  #today(rows: RoundRows, workspace: string): WorkspaceDay {
+    const day = dayAt(rows.now)
+    const known = rows.day(workspace)
+    return this.#capped(known?.day === day ? known : { workspace, day, spent: { tokens: 0 } })
+  }
+
+  /** The cap of a day is the one of the settings as they are now. */
+  #capped(day: WorkspaceDay): WorkspaceDay {
+    return defined({ ...day, cap: this.#caps.day })
+  }
+
+  #keepDay(rows: RoundRows, day: WorkspaceDay): void {
+    const stops = day.answer === undefined && dayStop(day) !== undefined
+    rows.keepDay(defined({ ...day, asked: stops ? (day.asked ?? rows.now) : undefined }))
+  }
+}
+
+const dayAt = (now: number) => localTime(now).slice(0, 10)
+
+function pickIn(options: NonNullable<BlockedTask['options']>, text: string): CapAnswer {
+  const [pick] = picksIn({ options }, text.split(/\s+/)) ?? []
+  if (pick === undefined) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers({ options })}.`)
+  return pick as CapAnswer
+}
+
+/** The size of the last report, because an agent that reports late passes a cap by all of it. */
+function lastWords(task: Task | HeldTask, last: Spent | undefined): string {
+  if (!last) return ''
+  const { agent = task.tries?.at(-1)?.agent ?? 'its agent' } = task
+  return `The last report of ${agent} was ${capWords(defined({ tokens: last.tokens, cost: last.cost }))}. `
+}

@@ -1,0 +1,98 @@
+import type { Clock } from '../../../base/time/clock.ts'
+import type { OfferedTask } from '../../model/tasks/task.ts'
+
+/** The answer to an agent that waits: a task, a message, its eviction, or nothing yet. */
+export type Given =
+  | { type: 'task'; task: OfferedTask }
+  | { type: 'told'; text: string }
+  | { type: 'evict'; why: string }
+  | { type: 'idle' }
+
+/** An agent that waits at this hub: the number of its connection, and when its time is over by `Clock.elapsed`. */
+export type Waiter = {
+  agent: string
+  number: number
+  until: number
+  connection: AbortSignal
+  /** Whether the ledger knows of the wait; before that the agent is given nothing. */
+  isEntered: boolean
+  give(given: Given): void
+}
+
+/** The agents that wait for a prompt at this hub, each on one open connection. The one that has waited longest comes first. */
+export class WaitingAgents {
+  #clock: Clock
+  #waiting = new Map<string, Waiter>()
+  #number = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** Takes out everybody whose wait is known to the ledger and whose connection is open: only the caller gives them anything, until it puts them back. */
+  take(): Waiter[] {
+    const open = [...this.#waiting.values()].filter(({ isEntered, connection }) => isEntered && !connection.aborted)
+    for (const { agent } of open) this.#waiting.delete(agent)
+    return open
+  }
+
+  /** Puts a waiter back that got nothing, unless its time is over or the same agent waits anew. */
+  putBack(waiter: Waiter): void {
+    const { agent, until, connection, give } = waiter
+    const isOver = connection.aborted || this.#clock.elapsed() >= until
+    if (isOver || this.#waiting.has(agent)) give({ type: 'idle' })
+    else this.#waiting.set(agent, waiter)
+  }
+
+  /**
+   * Waits until something is given, the time is over by `Clock.elapsed`, or the connection is closed. A newer wait of the same
+   * agent ends this one.
+   */
+  wait(agent: string, until: number, connection: AbortSignal): { number: number; given: Promise<Given> } {
+    this.#waiting.get(agent)?.give({ type: 'idle' })
+    this.#waiting.delete(agent)
+    const { promise, resolve } = Promise.withResolvers<Given>()
+    const waiter: Waiter = { agent, number: ++this.#number, until, connection, isEntered: false, give: resolve }
+    this.#waiting.set(agent, waiter)
+    return { number: waiter.number, given: this.#ended(waiter, promise) }
+  }
+
+  async #ended(waiter: Waiter, given: Promise<Given>): Promise<Given> {
+    const { agent, until, connection, give } = waiter
+    const over = new AbortController()
+    const signal = AbortSignal.any([connection, over.signal])
+    // The promise below is waited for.
+    void this.#clock.sleep(Math.max(0, until - this.#clock.elapsed()), signal).then(() => {
+      // A waiter that was taken out is about to be given something, in time or not.
+      if (this.#waiting.get(agent) === waiter || connection.aborted) give({ type: 'idle' })
+    })
+    try {
+      return await given
+    } finally {
+      over.abort('over')
+      if (this.#waiting.get(agent) === waiter) this.#waiting.delete(agent)
+    }
+  }
+
+  /** The ledger knows of a wait now. */
+  enter(agent: string, number: number): void {
+    const waiter = this.#waiting.get(agent)
+    if (waiter?.number === number) waiter.isEntered = true
+  }
+
+  /** Ends the wait of an agent without anything. */
+  end(agent: string, number: number): void {
+    const waiter = this.#waiting.get(agent)
+    if (waiter?.number === number) waiter.give({ type: 'idle' })
+  }
+
+  /** Ends every wait. */
+  close(): void {
+    for (const { give } of this.#waiting.values()) give({ type: 'idle' })
+    this.#waiting.clear()
+  }
+}

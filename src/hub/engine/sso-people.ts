@@ -1,0 +1,50 @@
+import type { Clock } from '../../base/time/clock.ts'
+import type { HubCaller } from '../model/access/hub-key.ts'
+import type { HubLedger } from '../model/hub-ledger.ts'
+import type { Rounds } from './rounds/rounds.ts'
+import { markKey, ssoItem } from '../model/tasks/inbox.ts'
+import { mayDo } from './access/hub-roles.ts'
+
+/** A person who has not come for this time is no longer listed. */
+const knownMs = 90 * 86_400_000
+/** That a person has come is written at most this often. */
+const writtenMs = 86_400_000
+
+type Parts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; clock: Clock }
+
+/**
+ * The people whom a proxy signs in. They have neither a key nor a sign-in at the hub, so that the ledger remembers their names as
+ * marks, for all hubs that share it.
+ */
+export class SsoPeople {
+  #parts: Parts
+  /** When each person was last written down by this process, by `Clock.elapsed`. */
+  #written = new Map<string, number>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Notes that a person has come. No request waits for it, and after a failure a later request tries again. */
+  came({ name, role, sso }: HubCaller): void {
+    const { clock, rounds } = this.#parts
+    const now = clock.elapsed()
+    if (!sso || !mayDo(role, 'inbox') || now - (this.#written.get(name) ?? -Infinity) < writtenMs) return
+    this.#written.set(name, now)
+    void rounds
+      .wish({
+        reads: () => ({ marks: [markKey({ item: ssoItem, person: name })] }),
+        decide: (rows) => rows.mark({ item: ssoItem, person: name, until: rows.now + knownMs }),
+      })
+      .catch(() => this.#written.delete(name))
+  }
+
+  /** The names of the people who have come lately. */
+  names(): Promise<string[]> {
+    return this.#parts.ledger.look(async (look) =>
+      (await look.marks()).flatMap(({ item, person, until = 0 }) =>
+        item === ssoItem && person !== undefined && until > look.now ? [person] : [],
+      ),
+    )
+  }
+}

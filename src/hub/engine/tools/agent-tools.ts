@@ -1,0 +1,157 @@
+import type { Clock } from '../../../base/time/clock.ts'
+import type { HubCaller } from '../../model/access/hub-key.ts'
+import type { HubKeys } from '../access/hub-keys.ts'
+import type { Task } from '../../model/tasks/task.ts'
+import type { Hub } from '../hub.ts'
+import type { Response } from '../task-work.ts'
+import type { HubTool } from '../access/hub-tool.ts'
+import { about, anything, integer, list, object, oneOf, optional, parser, string } from '../../../core/data/shape.ts'
+import { mostChecks } from '../../model/tasks/task-try.ts'
+import { agentOf } from '../access/hub-roles.ts'
+import { taskIdOf } from '../rules/task-rules.ts'
+import { hubTool, text, timeout } from '../access/hub-tool.ts'
+import { agentView, promptView, taskView } from './tool-views.ts'
+
+/** Sources outside the hub's ledger that the tools of agents need: the folders and branches of this machine, and the hub's keys. */
+export type Registry = {
+  /** The keys of a folder, where it is on the machine of the hub: an agent that registers over MCP knows only its path. */
+  identify?(path: string, machine: string | undefined): Promise<string[] | undefined>
+  /** The work that an agent hands in by its commit, as this machine's repository has it; the commit alone where that is elsewhere. */
+  handedIn?(task: Task, commit: string): Promise<Pick<Response, 'diff' | 'place'>>
+  keys?: Pick<HubKeys, 'agentFor'>
+}
+
+/** The name of the agent. A key of the role agent is one agent; the clients of an admin's key choose their names. */
+const ownId = ({ role }: HubCaller) =>
+  optional(
+    about(
+      role === 'admin'
+        ? 'Your name as an agent. Choose one when you register, and send the same name in every later call.'
+        : 'Your own name at the hub, which your key decides. May be left out.',
+      text,
+    ),
+  )
+const wholeCommit = string({
+  matches: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/,
+  wants: 'the whole id of a commit, as git rev-parse HEAD prints it',
+})
+const ticket = about('The taskId that wait_for_prompt returned.', text)
+
+/** The tools of an agent that does tasks. */
+export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry): HubTool[] {
+  const { identify, handedIn, keys } = registry
+  const own = (named: string | undefined) => agentOf(caller, named)
+  const agentId = ownId(caller)
+  return [
+    hubTool(
+      'register_agent',
+      'register',
+      'write',
+      'Register with the hub. Call this once, before wait_for_prompt.',
+      parser({
+        agentId,
+        role: text,
+        displayName: optional(string()),
+        capabilities: list(text),
+        workspaceContext: about('The real path of the project you work in.', text),
+        source: oneOf('CLI', 'IDE'),
+        machineName: optional(about('The name of the machine you run on.', string())),
+      }),
+      async ({ agentId, role, displayName, capabilities, workspaceContext, source, machineName }) => {
+        const id = (await keys?.agentFor(caller, agentId)) ?? own(agentId)
+        await hub.register({
+          id,
+          role,
+          name: displayName,
+          capabilities,
+          workspace: workspaceContext,
+          workspaces: await identify?.(workspaceContext, machineName),
+          source,
+          machine: machineName,
+        })
+        return agentView(await hub.agentNow(id), clock)
+      },
+    ),
+    hubTool(
+      'wait_for_prompt',
+      'take',
+      'write',
+      'Wait for your next task. Status TASK: acknowledge the task with ack_task, then do it; its attachments are MCP resources of this server. MESSAGE: follow the message, then call wait_for_prompt again. IDLE: there is no task yet, call wait_for_prompt again. EVICT: stop working.',
+      parser({ agentId, timeout }),
+      async ({ agentId, timeout = 290 }, call) => {
+        const until = Math.min(clock.elapsed() + timeout * 1000, call.until)
+        const given = await hub.wait(own(agentId), until, call.signal)
+        if (given.type === 'task') return promptView(given.task)
+        if (given.type === 'told') return { status: 'MESSAGE', message: given.text }
+        return given.type === 'evict' ? { status: 'EVICT', message: given.why } : { status: 'IDLE' }
+      },
+    ),
+    hubTool(
+      'ack_task',
+      'take',
+      'write',
+      'Acknowledge a task before you begin with it. A task that is not acknowledged within 30 seconds is given to another agent.',
+      parser({ taskId: ticket, agentId }),
+      async ({ taskId, agentId }) => taskView(await hub.work.ack(taskId, own(agentId))),
+    ),
+    hubTool(
+      'update_progress',
+      'report',
+      'write',
+      'Report your progress, at least every 20 minutes: a task without news for 30 minutes is given to another agent.',
+      parser({ taskId: ticket, message: text, percentage: optional(integer(0, 100)), agentId }),
+      async ({ taskId, message, percentage, agentId }) =>
+        taskView(await hub.work.progress(taskId, own(agentId), message, percentage)),
+    ),
+    hubTool(
+      'block_task',
+      'ask',
+      'write',
+      'Ask a question that you need answered before you can go on. Then call wait_for_prompt: the task comes back with the answer.',
+      parser({ taskId: ticket, reason: text, question: text, agentId }),
+      async ({ taskId, reason, question, agentId }) =>
+        taskView(await hub.work.block(taskId, own(agentId), reason, question)),
+    ),
+    hubTool(
+      'send_response',
+      'report',
+      'write',
+      'End your task with a status: COMPLETED; IN_REVIEW when somebody should look at your diff first; FAILED with the reason as the message; BLOCKED with your question as the message.',
+      parser({
+        taskId: ticket,
+        status: oneOf('COMPLETED', 'FAILED', 'BLOCKED', 'IN_REVIEW'),
+        message: text,
+        artifacts: optional(list(anything())),
+        diff: optional(about('The changes in the format of git diff.', string())),
+        commit: optional(
+          about(
+            'The commit that is to be reviewed, as git rev-parse HEAD prints it. Name it if your work is on the branch termaite/task-ID of the project, where ID is the last 8 characters of the id of the task (taskId up to its dot). It must be the last commit there: nothing that comes later is merged.',
+            wholeCommit,
+          ),
+        ),
+        evidence: optional(
+          about(
+            'The checks that you ran on your work, such as its tests. They are shown as what you say, not as what termaite ran.',
+            list(
+              object({
+                command: text,
+                exit: optional(about('The exit code.', integer(-1_000_000))),
+                output: optional(string()),
+              }),
+              0,
+              mostChecks,
+            ),
+          ),
+        ),
+        agentId,
+      }),
+      async ({ taskId, agentId, commit, ...response }) => {
+        const work =
+          commit === undefined
+            ? {}
+            : ((await handedIn?.(await hub.task(taskIdOf(taskId)), commit)) ?? { place: { commit } })
+        return taskView(await hub.work.respond(taskId, own(agentId), { ...response, ...work }))
+      },
+    ),
+  ]
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../../../base/time/clock.ts'
+import type { HubCaller } from '../../model/access/hub-key.ts'
+import type { Hub } from '../hub.ts'
+import type { Registry } from './agent-tools.ts'
+import type { HubTool } from '../access/hub-tool.ts'
+import { checkRole, mayDo } from '../access/hub-roles.ts'
+import { agentTools } from './agent-tools.ts'
+import { coordinatorTools } from './coordinator-tools.ts'
+import { operatorTools } from './operator-tools.ts'
+
+/** The hub's tools that the caller's role may call: one row and one method of the hub each. */
+export function hubTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry = {}): HubTool[] {
+  return allTools(hub, clock, caller, registry).filter(({ operation }) => mayDo(caller.role, operation))
+}
+
+/** The tools that only other roles have. They are not listed; a call of one is refused with the roles that have it. */
+export function lackedTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
+  return allTools(hub, clock, caller, {})
+    .filter(({ operation }) => !mayDo(caller.role, operation))
+    .map((tool) => ({
+      ...tool,
+      parse: (input) => input,
+      run: async () => {
+        checkRole(caller, tool.operation)
+        return ''
+      },
+    }))
+}
+
+function allTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry): HubTool[] {
+  return [
+    ...agentTools(hub, clock, caller, registry),
+    ...coordinatorTools(hub, clock, caller.name),
+    ...operatorTools(hub, clock, caller.name),
+  ]
+}

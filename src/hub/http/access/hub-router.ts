@@ -1,0 +1,257 @@
+import type { HubCaller } from '../../model/access/hub-key.ts'
+import type { JsonSchema, Parser } from '../../../core/data/shape.ts'
+import type { AuditTrail } from '../../engine/audit-trail.ts'
+import type { HubOperation } from '../../engine/access/hub-roles.ts'
+import type { KeptRequests } from '../../engine/kept-requests.ts'
+import { defined } from '../../../base/defined.ts'
+import { messageOf } from '../../../base/error-message.ts'
+import { diskFullWords, isDiskFull } from '../../../base/files/system-error.ts'
+import { StoreError } from '../../../core/talk/store.ts'
+import { awaySeconds, LedgerAway } from '../../model/ledger-away.ts'
+import { subjectOf } from '../../engine/audit-trail.ts'
+import { checkRole } from '../../engine/access/hub-roles.ts'
+import { HubError, taskIdOf } from '../../engine/rules/task-rules.ts'
+
+/** A request that was let in, with its body read as JSON, or in pieces where the route takes them. */
+type HubRequest = {
+  method: string
+  path: string
+  query: URLSearchParams
+  body?: unknown
+  pieces?: AsyncIterable<Uint8Array>
+  /** The client's own name for the request (`Idempotency-Key`), by which it is known when it is sent again. */
+  key?: string
+  /** What the client shows to be let in: its key or its cookies. */
+  secret?: string
+  /** The client whose key the request carries. */
+  caller: HubCaller
+  /** Aborted when the caller has hung up. */
+  signal: AbortSignal
+  /** Where the act of the request is kept. */
+  trail?: AuditTrail
+}
+
+/** `params` are the parts of the path that stand where the route says `:name`; `id` is the one of `:id`, empty where the route has none. */
+export type RoutedRequest = HubRequest & { id: string; params: Readonly<Record<string, string>> }
+
+export type HubRoute = {
+  method: 'GET' | 'POST'
+  /** A part that begins with a colon, such as `:id`, matches any one part. */
+  path: string
+  /** One sentence about the route, for the description of the API. */
+  about: string
+  /** The parameters of the query, with their meanings. */
+  query?: Readonly<Record<string, string>>
+  /** The fields of the body, where the route reads them as JSON. */
+  body?: JsonSchema
+  /** The operation of the table of roles that the route is. */
+  operation: HubOperation
+  /** Whether the route reads its body itself, piece by piece, and not as JSON. */
+  takesPieces?: boolean
+  answer(request: RoutedRequest): Promise<unknown>
+}
+
+/** A text that is sent as it is read, for answers that are too long for memory. */
+export class StreamedText {
+  readonly chunks: AsyncIterable<Uint8Array>
+  readonly bytes: number
+
+  constructor(chunks: AsyncIterable<Uint8Array>, bytes: number) {
+    this.chunks = chunks
+    this.bytes = bytes
+  }
+}
+
+/** A page of a list: it is sent as an array, and the place of the next page, if there is one, in the header `x-next`. */
+export class PagedList {
+  readonly rows: readonly unknown[]
+  readonly next: string | undefined
+
+  constructor(rows: readonly unknown[], next: string | undefined) {
+    this.rows = rows
+    this.next = next
+  }
+}
+
+/** The answer that a request had when it was sent the first time: nothing was done now. */
+class RepeatedAnswer {
+  readonly body: unknown
+
+  constructor(body: unknown) {
+    this.body = body
+  }
+}
+
+/** An answer whose body is sent as JSON, unless it is a StreamedText. */
+export type HubAnswer = { status: number; body: unknown; headers?: Record<string, string>; isRepeated?: true }
+
+const statuses: Record<HubError['kind'], number> = {
+  missing: 404,
+  gone: 410,
+  conflict: 409,
+  wrong: 400,
+  long: 413,
+  forbidden: 403,
+}
+
+/** Answers with the matching route; a faulty request gets an answer that says what is wrong. */
+export async function answerRequest(routes: readonly HubRoute[], request: HubRequest): Promise<HubAnswer> {
+  const { method, path } = request
+  const matching = matchingRoutes(routes, path)
+  if (matching.length === 0) return refusal(404, `there is nothing at ${path}`)
+  const found = matching.find(({ route }) => route.method === method)
+  if (!found)
+    return refusal(405, `${path} accepts ${matching.map(({ route }) => route.method).join(', ')}, not ${method}`)
+  const answer = await answerRoute(found, request)
+  await noteAct(found, request, answer)
+  return answer
+}
+
+type Found = { route: HubRoute; params: Record<string, string> }
+
+async function answerRoute({ route, params }: Found, request: HubRequest): Promise<HubAnswer> {
+  try {
+    checkRole(request.caller, route.operation)
+    const body = await route.answer({ ...request, id: params.id ?? '', params })
+    if (body instanceof RepeatedAnswer) return { status: 200, body: body.body, isRepeated: true }
+    if (!(body instanceof PagedList)) return { status: 200, body }
+    const { rows, next } = body
+    return { status: 200, body: rows, headers: next === undefined ? {} : { 'x-next': encodeURIComponent(next) } }
+  } catch (error) {
+    return faultAnswer(error)
+  }
+}
+
+/** The words of agents: they lead to the same state again, or their task remembers the request. */
+const wordsOfAgents: readonly HubOperation[] = ['register', 'take', 'report', 'ask']
+
+/** Whether a client that names its request with a key may send it again, and it is done once and answered the same. */
+export const isKeptOnce = ({ method, operation, takesPieces = false }: HubRoute) =>
+  method === 'POST' && !takesPieces && !wordsOfAgents.includes(operation)
+
+/** Whether a route heeds the key of a request. Words of agents on a task are remembered with the task. */
+export const takesKey = (route: HubRoute) =>
+  isKeptOnce(route) ||
+  (route.path.startsWith('/api/tasks/:id/') && ['report', 'ask'].includes(route.operation) && !route.takesPieces)
+
+/** The route, which does a request with a key once; the answer to it is kept. */
+export function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>): HubRoute {
+  if (!isKeptOnce(route)) return route
+  // Tasks and messages remember requests in the transaction that changes them, so that a request whose hub was killed is sent again.
+  const remembers = route.path.startsWith('/api/tasks') || route.operation === 'broadcast'
+  return {
+    ...route,
+    answer: async (request) => {
+      const { caller, key, method, path, body, signal, secret = '' } = request
+      if (key === undefined) return route.answer(request)
+      const asked = { by: caller.name, act: `${method} ${path}`, key, body, secret, remembers, signal }
+      const { answer, isRepeated } = await requests.once(asked, () => route.answer(request))
+      return isRepeated ? new RepeatedAnswer(answer) : answer
+    },
+  }
+}
+
+/** Reports of an agent that works, which it repeats all the time; what they say is kept with the task and the agent. */
+const repeated: readonly string[] = [
+  '/api/agents/:id/status',
+  '/api/agents/:id/spent',
+  '/api/tasks/:id/progress',
+  '/api/tasks/:id/looked',
+  '/api/inbox/mark',
+]
+
+/** Keeps the act that a request was. Reading is none, unless it was refused, and a repeated request is none. */
+async function noteAct(
+  { route, params }: Found,
+  { caller, trail }: HubRequest,
+  { status, body, isRepeated }: HubAnswer,
+): Promise<void> {
+  if (!trail || isRepeated) return
+  const isRefused = status === 403
+  if (!isRefused && (route.method === 'GET' || repeated.includes(route.path))) return
+  const isWait = route.path === '/api/agents/:id/wait'
+  // Waiting in vain is no act.
+  if (isWait && status === 200 && (body as { type?: string }).type !== 'task') return
+  const [first] = Object.values(params)
+  const named = first !== undefined && route.path.startsWith('/api/tasks/') ? taskIdOf(first) : first
+  const on = isWait ? (subjectOf(body) ?? named) : (named ?? subjectOf(body))
+  await trail.note(defined({ caller, act: isWait ? 'tasks claim' : actOf(route), on, status }))
+}
+
+/** The words for a route in the audit: `POST /api/tasks/:id/approve` is `tasks approve`, and `POST /api/tasks` is `tasks add`. */
+function actOf({ method, path }: HubRoute): string {
+  const words = path.split('/').filter((part) => part !== '' && part !== 'api' && !part.startsWith(':'))
+  if (method === 'GET') return [...words, 'read'].join(' ')
+  return (words.length === 1 ? [...words, 'add'] : words).join(' ')
+}
+
+/** The answer to a request that failed. A client of a hub without its ledger is told when to come back. */
+export function faultAnswer(error: unknown): HubAnswer {
+  if (error instanceof HubError) return refusal(statuses[error.kind], error.message)
+  if (error instanceof WrongInput) return refusal(400, error.message)
+  if (error instanceof LedgerAway)
+    return { ...refusal(503, error.message), headers: { 'retry-after': String(awaySeconds) } }
+  if (isDiskFull(error)) return refusal(507, `The machine of the hub could not do this: ${diskFullWords}.`)
+  return refusal(error instanceof StoreError ? 507 : 500, messageOf(error))
+}
+
+/** Whether the route that matches a request reads the body itself, piece by piece. */
+export function takesPieces(routes: readonly HubRoute[], method: string, path: string): boolean {
+  return matchingRoutes(routes, path).some(({ route }) => route.method === method && route.takesPieces === true)
+}
+
+function matchingRoutes(routes: readonly HubRoute[], path: string): Found[] {
+  const given = path.split('/')
+  return partsOf(routes).flatMap(({ route, wanted }) => {
+    const params = namedParts(wanted, given)
+    return params ? [{ route, params }] : []
+  })
+}
+
+/** The parts of the paths of a hub's routes: to split a hundred paths for each request took a sixth of the hub's time. */
+const splitRoutes = new WeakMap<readonly HubRoute[], { route: HubRoute; wanted: string[] }[]>()
+
+function partsOf(routes: readonly HubRoute[]) {
+  const known = splitRoutes.get(routes)
+  if (known) return known
+  const parts = routes.map((route) => ({ route, wanted: route.path.split('/') }))
+  splitRoutes.set(routes, parts)
+  return parts
+}
+
+export function refusal(status: number, error: string): HubAnswer {
+  return { status, body: { error } }
+}
+
+class WrongInput extends Error {}
+
+/** The fields of a body; throws what becomes a 400 where the body has another shape. */
+export function readBody<T>(shape: Parser<T>, body: unknown): T {
+  try {
+    return shape.parse(body ?? {})
+  } catch (error) {
+    throw new WrongInput(messageOf(error))
+  }
+}
+
+/** The named parts of a path that matches a route; undefined where it does not match. */
+export function paramsIn(route: string, path: string): Record<string, string> | undefined {
+  return namedParts(route.split('/'), path.split('/'))
+}
+
+function namedParts(wanted: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+  if (wanted.length !== given.length) return undefined
+  if (!wanted.every((part, at) => part.startsWith(':') || part === given[at])) return undefined
+  return Object.fromEntries(
+    wanted.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decoded(given[at]!)]] : [])),
+  )
+}
+
+/** A part of a path as it was before it was written into an address; one that cannot be read stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Conversations } from '../../core/turns/conversations.ts'
+import type { MachineTurns } from '../../core/turns/machine-turns.ts'
+import type { AgentStanding } from '../model/tasks/agent-status.ts'
+import type { FullDisk } from '../../core/work/full-disk.ts'
+import type { HubCaller } from '../model/access/hub-key.ts'
+import type { MachineStanding } from '../model/machine-standing.ts'
+import type { PageFiles } from '../../page/page-files.ts'
+import type { ChangeFeed } from './routes/change-feed.ts'
+import type { KnownMachines } from './routes/machine-routes.ts'
+import { once } from 'node:events'
+import { constants, createGzip } from 'node:zlib'
+import { briefChange } from '../model/task-brief.ts'
+import { mayDo } from '../engine/access/hub-roles.ts'
+import { heartbeatMs } from '../../page/heartbeat.ts'
+import { eventStreamText, newestOfEach, placeIn } from './routes/change-feed.ts'
+import { answerHeaders, hangUpSignal, send, takesGzip } from './access/hub-answers.ts'
+import { refusal } from './access/hub-router.ts'
+import { streamSession } from './session-stream.ts'
+
+/** The sources of the streams of events. */
+export type StreamParts = {
+  clock: Clock
+  changes: ChangeFeed
+  /** Tells whether each agent waits and is present, and then each change of that. */
+  standings?(signal: AbortSignal): AsyncIterable<AgentStanding>
+  /** The turns of all machines, for people who may answer them. */
+  turns?: MachineTurns
+  /** The machines, for everybody who may read. */
+  machines?: Pick<KnownMachines, 'standings' | 'listen'>
+  conversations?: Conversations
+  /** Tells when the disk of the ledger becomes nearly full, and when it has room again. */
+  disk?(signal: AbortSignal): AsyncIterable<{ full?: FullDisk }>
+  /** The files of the page; a hub without them serves its API alone. */
+  page?: PageFiles
+}
+
+/** Streams every change after the number that the follower names, and then each new one. */
+export async function streamChanges(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, caller }: { url: URL; caller: HubCaller },
+  { changes, clock, turns, machines, standings, disk, page }: StreamParts,
+): Promise<void> {
+  if (!mayDo(caller.role, 'read')) return send(response, refusal(403, 'this key may not read changes'))
+  if (request.method !== 'GET') return send(response, refusal(405, `/api/events accepts GET, not ${request.method}`))
+  const after = placeIn(namedIn(request, url))
+  if (!after) return send(response, refusal(400, 'after must be the id of an event, or a whole number from 0 on'))
+  const brief = url.searchParams.has('brief')
+  // A page that was open while termaite was replaced by another version loads itself anew.
+  response.setHeader('x-termaite-version', page?.version ?? '')
+  const { stream, hungUp } = openStream(request, response, { clock, isSmall: brief })
+  // A turn whose questions are shown to somebody waits for the answer, so they are shown only to people who can give one.
+  const isLive = url.searchParams.has('turns')
+  if (turns && isLive && mayDo(caller.role, 'turns'))
+    void sendLive(stream, turns.follow(hungUp), ({ type }) => type, hungUp)
+  if (machines && isLive) void sendLive(stream, machineChanges(machines, hungUp), () => 'machines', hungUp)
+  if (standings && isLive) void sendLive(stream, standings(hungUp), () => 'standing', hungUp)
+  if (disk && isLive) void sendLive(stream, disk(hungUp), () => 'disk', hungUp)
+  for await (const more of changes.after(after, hungUp, brief ? mostBehind : Infinity)) {
+    const sent = brief ? newestOfEach(more?.changes ?? []).map(briefChange) : more?.changes
+    const text = more ? sent!.map((change) => eventStreamText(change, more.epoch)).join('') : eventStreamText(undefined)
+    if (!stream.write(text) && !hungUp.aborted) await once(stream, 'drain', { signal: hungUp }).catch(() => {})
+  }
+  stream.end()
+}
+
+/** Streams one conversation to a client that may read it. */
+export async function streamConversation(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, caller, session }: { url: URL; caller: HubCaller; session: string },
+  { turns, conversations, clock }: StreamParts,
+): Promise<void> {
+  if (!mayDo(caller.role, 'watch')) return send(response, refusal(403, 'this key may not read conversations'))
+  if (caller.session !== undefined && caller.session !== session)
+    return send(response, refusal(403, 'This link shows another session.'))
+  if (request.method !== 'GET')
+    return send(response, refusal(405, `${url.pathname} accepts GET, not ${request.method}`))
+  const after = numberIn(request, url)
+  if (after === undefined) return send(response, refusal(400, 'after must be a whole number from 0 on'))
+  const { stream, hungUp } = openStream(request, response, { clock, isSmall: true })
+  await streamSession(stream, { session, after }, { turns, conversations }, hungUp)
+}
+
+/** The id of the last event that a follower has. */
+function namedIn({ headers }: IncomingMessage, url: URL): string {
+  return String(headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
+}
+
+/** The number of the last event that a follower has; undefined when it names none that can be. */
+function numberIn(request: IncomingMessage, url: URL): number | undefined {
+  const after = Number(namedIn(request, url))
+  return Number.isSafeInteger(after) && after >= 0 ? after : undefined
+}
+
+/**
+ * Begins a stream of events, compressed where that is wished and the reader takes it; `hungUp` is the signal of its end.
+ */
+function openStream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { clock, isSmall }: { clock: Clock; isSmall: boolean },
+): { stream: Writable; hungUp: AbortSignal } {
+  const hungUp = hangUpSignal(request, response)
+  const isCompressed = isSmall && takesGzip(request)
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    ...answerHeaders,
+    ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : undefined),
+  })
+  const stream = isCompressed ? compressedInto(response) : response
+  stream.write(': hello\n\n')
+  // Ends with the connection, so nothing waits for it.
+  void sendHeartbeats(stream, clock, hungUp)
+  return { stream, hungUp }
+}
+
+function compressedInto(response: ServerResponse): Writable {
+  const stream = createGzip(streamCompression)
+  // A reader that hangs up ends the stream; later writes reach nobody.
+  stream.on('error', () => {}).pipe(response)
+  response.once('close', () => stream.destroy())
+  return stream
+}
+
+/** A page that is further behind reads everything in short, which is less than every change. */
+const mostBehind = 2_000
+
+/** Every write is sent at once; the window is small because each reader has one. */
+const streamCompression = { flush: constants.Z_SYNC_FLUSH, level: 4, windowBits: 13, memLevel: 6 }
+
+/** Streams news that are not stored, such as the turns of this machine. They have no numbers: a follower that comes back is told all of them again. */
+async function sendLive<T>(
+  stream: Writable,
+  changes: AsyncIterable<T>,
+  nameOf: (change: T) => string,
+  hungUp: AbortSignal,
+): Promise<void> {
+  for await (const change of changes)
+    if (!stream.write(`event: ${nameOf(change)}\ndata: ${JSON.stringify(change)}\n\n`) && !hungUp.aborted)
+      await once(stream, 'drain', { signal: hungUp }).catch(() => {})
+}
+
+/** Yields all machines, and again after each change of them. */
+async function* machineChanges(
+  known: Pick<KnownMachines, 'standings' | 'listen'>,
+  signal: AbortSignal,
+): AsyncGenerator<{ machines: readonly MachineStanding[] }> {
+  let wake = () => {}
+  const leave = known.listen(() => wake())
+  const stop = () => wake()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for (let last = ''; !signal.aborted;) {
+      const changed = new Promise<void>((resolve) => (wake = resolve))
+      const machines = known.standings()
+      const now = JSON.stringify(machines)
+      if (now !== last) yield { machines }
+      last = now
+      if (!signal.aborted) await changed
+    }
+  } finally {
+    signal.removeEventListener('abort', stop)
+    leave()
+  }
+}
+
+async function sendHeartbeats(stream: Writable, clock: Clock, hungUp: AbortSignal): Promise<void> {
+  for (;;) {
+    await clock.sleep(heartbeatMs, hungUp)
+    if (hungUp.aborted) return
+    stream.write(': still here\n\n')
+  }
+}

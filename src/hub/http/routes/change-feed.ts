@@ -1,0 +1,173 @@
+import type { HubChange } from '../../model/hub-ledger.ts'
+import { LedgerAway } from '../../model/ledger-away.ts'
+
+/** The place of a follower: the number of the last change that it has, and the series of numbers that it belongs to, where that is known. */
+type ChangePlace = { seq: number; epoch?: string }
+
+/** Changes that follow each other, oldest first. */
+type ChangeBatch = { changes: readonly HubChange[]; epoch?: string }
+
+/** Where changes are read; `look` tells the last number and its series, where the ledger has series. */
+type ChangeSource = {
+  since(seq: number, most: number, epoch?: string): Promise<HubChange[] | undefined> | readonly HubChange[] | undefined
+  look?<T>(work: (look: { seq: number; epoch: string }) => Promise<T>): Promise<T>
+}
+
+/** Changes that are read from the ledger at once. */
+const batch = 500
+/** The newest changes that are kept in memory for all followers. */
+const mostKept = 2_000
+
+/** The newest changes: those with a number above `from`, up to `to`. */
+type Tail = { epoch: string | undefined; from: number; to: number; changes: HubChange[] }
+
+/**
+ * Every change of the hub, in the order of the ledger, for any number of followers. New changes are read once for all of them;
+ * a follower that is further behind reads the ledger by itself until it has come near.
+ */
+export class ChangeFeed {
+  #source: ChangeSource
+  #followers = new Set<() => void>()
+  #tail: Tail | undefined
+  /** Counts the times at which the ledger may have had more. */
+  #told = 0
+  /** The count up to which everything is in the tail. */
+  #read = 0
+  #reading: Promise<void> | undefined
+
+  constructor(source: ChangeSource) {
+    this.#source = source
+  }
+
+  /** Tells every follower that the ledger has more. */
+  notify(): void {
+    this.#told += 1
+    for (const wake of this.#followers) wake()
+  }
+
+  /**
+   * Yields the changes after a place, oldest first and as many at once as there are, until the signal aborts. A single
+   * undefined says that the follower has to read everything anew: the ledger does not have all changes after its place, or the
+   * follower is more than `mostBehind` of them behind, so that reading everything is less than reading each change.
+   */
+  async *after(
+    place: ChangePlace,
+    signal: AbortSignal,
+    mostBehind = Infinity,
+  ): AsyncGenerator<ChangeBatch | undefined> {
+    let rung = Promise.withResolvers<void>()
+    const wake = () => rung.resolve()
+    this.#followers.add(wake)
+    signal.addEventListener('abort', wake, { once: true })
+    try {
+      await this.#catchUp(place)
+      const { epoch = this.#tail?.epoch } = place
+      for (let last = place.seq; !signal.aborted;) {
+        rung = Promise.withResolvers<void>()
+        const tail = this.#tail
+        if (!tail || tail.epoch !== epoch || last > tail.to || tail.to - last > mostBehind) break
+        if (last === tail.to) {
+          // Nothing may come between this look at the count and the wait.
+          await (this.#read < this.#told ? this.#readOn(place) : rung.promise)
+          continue
+        }
+        const changes = await this.#between(last, tail)
+        if (!changes?.length) break
+        last = changes.at(-1)!.seq
+        yield epoch === undefined ? { changes } : { changes, epoch }
+      }
+      if (!signal.aborted) yield undefined
+    } finally {
+      this.#followers.delete(wake)
+      signal.removeEventListener('abort', wake)
+    }
+  }
+
+  /** Reads everything that is in the ledger now: a follower may know of changes that nobody has told us of yet. */
+  async #catchUp(place: ChangePlace): Promise<void> {
+    for (let isAnew = false; ; isAnew = true) {
+      const mine = ++this.#told
+      while (this.#read < mine) await this.#readOn(place)
+      // The ledger may have forgotten changes while nobody followed: the tail begins anew, once.
+      if (this.#tail || isAnew) return
+    }
+  }
+
+  /** The changes after a number: of the tail, or of the ledger as far as the tail begins. */
+  async #between(last: number, { from, changes, epoch }: Tail): Promise<readonly HubChange[] | undefined> {
+    if (last < from) return this.#source.since(last, Math.min(batch, from - last), epoch)
+    return changes.slice(changes.findLastIndex(({ seq }) => seq <= last) + 1)
+  }
+
+  /** Reads on at the end of the tail, once for all who ask meanwhile. */
+  #readOn(place: ChangePlace): Promise<void> {
+    return (this.#reading ??= this.#readWhenThere(place).finally(() => (this.#reading = undefined)))
+  }
+
+  /** While the ledger is away the streams of followers stay open: reading goes on when there is news of the ledger again. */
+  async #readWhenThere(place: ChangePlace): Promise<void> {
+    for (;;) {
+      const news = Promise.withResolvers<void>()
+      this.#followers.add(news.resolve)
+      try {
+        return await this.#readBatch(place)
+      } catch (error) {
+        if (!(error instanceof LedgerAway)) throw error
+        await news.promise
+      } finally {
+        this.#followers.delete(news.resolve)
+      }
+    }
+  }
+
+  async #readBatch(place: ChangePlace): Promise<void> {
+    const told = this.#told
+    const tail = this.#tail ?? (await this.#newTail(place))
+    const more = tail && (await this.#source.since(tail.to, batch, tail.epoch))
+    if (tail && more) {
+      const changes = [...tail.changes, ...more].slice(-mostKept)
+      const to = changes.at(-1)?.seq ?? tail.to
+      this.#tail = { ...tail, changes, from: changes.length > 0 ? changes[0]!.seq - 1 : tail.from, to }
+    } else this.#tail = undefined
+    if (!more || more.length < batch) this.#read = told
+    if (more?.length !== 0) for (const wake of this.#followers) wake()
+  }
+
+  /**
+   * An empty tail at the end of the ledger, or, where the ledger does not tell its end, at the place of the first follower;
+   * undefined where the ledger has no change of that number.
+   */
+  async #newTail({ seq }: ChangePlace): Promise<Tail | undefined> {
+    const end = await this.#source.look?.(async (look) => ({ seq: look.seq, epoch: look.epoch }))
+    if (end) return { epoch: end.epoch, from: end.seq, to: end.seq, changes: [] }
+    const isThere = seq === 0 || (await this.#source.since(seq - 1, 1))?.[0]?.seq === seq
+    return isThere ? { epoch: undefined, from: seq, to: seq, changes: [] } : undefined
+  }
+}
+
+/** Leaves out changes of an agent that a later change of the same agent replaces. */
+export function newestOfEach(changes: readonly HubChange[]): HubChange[] {
+  const last = new Map(
+    changes.flatMap((change) => (change.type === 'agent' ? [[change.agent.id, change.seq] as const] : [])),
+  )
+  return changes.filter((change) => change.type !== 'agent' || last.get(change.agent.id) === change.seq)
+}
+
+/** A place as a text, which followers send back as they got it. */
+export function placeText({ seq, epoch }: ChangePlace): string {
+  return epoch === undefined ? String(seq) : `${epoch}.${seq}`
+}
+
+/** The place that a text names; undefined where it names none. An older follower names a number alone. */
+export function placeIn(text: string): ChangePlace | undefined {
+  const [, epoch, number] = /^(?:([\w-]{1,100})\.)?(\d{1,15})$/.exec(text) ?? []
+  if (number === undefined) return undefined
+  return epoch === undefined ? { seq: Number(number) } : { seq: Number(number), epoch }
+}
+
+/** A change in the format of an event stream; a reader that comes back names the last id it saw. */
+export function eventStreamText(change: HubChange | undefined, epoch?: string): string {
+  if (!change) return 'event: lost\ndata: {}\n\n'
+  const id = placeText(epoch === undefined ? change : { seq: change.seq, epoch })
+  return `id: ${id}\nevent: ${change.type}\ndata: ${JSON.stringify(change)}\n\n`
+}

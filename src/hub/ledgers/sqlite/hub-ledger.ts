@@ -1,0 +1,394 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { HubInviteBook } from '../../model/access/hub-invite.ts'
+import type { HubKeyBook } from '../../model/access/hub-key.ts'
+import type { HubChange, HubLedger, LedgerLook, LedgerNews, LedgerRound } from '../../model/hub-ledger.ts'
+import type { HubRequestBook } from '../../../core/work/hub-request.ts'
+import type { Prunable } from '../../model/tasks/retention.ts'
+import type { SignInBook } from '../../model/access/sign-in.ts'
+import type { Task, TaskState } from '../../model/tasks/task.ts'
+import type { StoreVoice } from '../../../store/set-aside.ts'
+import type { LedgerMoment, LedgerTables } from './ledger-round.ts'
+import { dirname } from 'node:path'
+import { setImmediate as breath } from 'node:timers/promises'
+import { freeBytes } from '../../../base/files/disk-space.ts'
+import { realClock } from '../../../base/time/clock.ts'
+import { defined } from '../../../base/defined.ts'
+import { serialQueue } from '../../../base/serial-queue.ts'
+import { heldStates } from '../../model/hub-ledger.ts'
+import { FileBlobs } from '../../../store/files/file-blobs.ts'
+import { MemoryBlobs } from '../../../store/memory-store.ts'
+import { besideDatabase, setAside } from '../../../store/set-aside.ts'
+import { SqliteInviteBook } from './invite-book.ts'
+import { SqliteKeyBook } from './key-book.ts'
+import { SqliteRequestBook } from './request-book.ts'
+import { SqliteSignInBook } from './sign-in-book.ts'
+import { busy, inTransaction, isDamaged, memoryDatabase, openDatabase, sqliteCode } from '../../../store/sqlite.ts'
+import { named, storeError } from '../../../store/store-error.ts'
+import { resumeMs } from '../ledger-rows.ts'
+import { AgentTable } from './agent-table.ts'
+import { copyDatabase } from './ledger-copy.ts'
+import { finishOldTasks, hasOldTasks, layOut } from './ledger-layout.ts'
+import { SqliteLook, SqliteRound } from './ledger-round.ts'
+import { LedgerTexts } from './ledger-texts.ts'
+import { ReadyTasks } from './ready-tasks.ts'
+import { SideTables } from './side-tables.ts'
+import { TaskTable } from './task-table.ts'
+
+/** The ending of the folder beside the ledger with the long texts of its tasks. */
+export const textsEnding = '-texts'
+
+/** How many free pages are given back together, so that nobody waits long. */
+const shrinkPages = 1_000
+
+/** How many tasks of an older termaite are brought to the form of today together. */
+const page = 200
+
+/** Another process has the ledger open. */
+export class LedgerTaken extends Error {
+  constructor(path: string) {
+    super(`another process has ${path} open`)
+  }
+}
+
+/**
+ * `mostChanges`: how many changes are stored for followers that fall behind; `free` tells the bytes that are free on the disk;
+ * `texts`: the folder of the long texts, where it is not beside the ledger.
+ */
+type FileLedgerOptions = Partial<StoreVoice> & {
+  texts?: string
+  mostChanges?: number | undefined
+  free?: () => number | undefined
+}
+
+/** A hub's ledger in SQLite, which one process at a time has open. A file that is damaged is set aside, and a new one begins. */
+export function fileHubLedger(
+  path: string,
+  {
+    clock = realClock,
+    tell,
+    mostChanges,
+    free = () => freeBytes(dirname(path)),
+    texts = `${path}${textsEnding}`,
+  }: FileLedgerOptions = {},
+): HubLedger {
+  const parts = { path, clock, mostChanges, free, blobs: new FileBlobs(texts) }
+  try {
+    return openLedger(openDatabase(path), parts)
+  } catch (error) {
+    if (!isDamaged(error, path)) throw error
+    setAside(path, defined({ clock, tell }), [...besideDatabase, textsEnding])
+    return openLedger(openDatabase(path), parts)
+  }
+}
+
+/** A ledger that ends with this process. */
+export function memoryHubLedger({ clock = realClock }: { clock?: Clock } = {}): HubLedger {
+  return openLedger(memoryDatabase(), { path: 'the ledger in memory', clock, blobs: new MemoryBlobs() })
+}
+
+type Parts = {
+  path: string
+  clock: Clock
+  blobs: FileBlobs | MemoryBlobs
+  mostChanges?: number | undefined
+  free?: () => number | undefined
+}
+
+function openLedger(db: DatabaseSync, parts: Parts): HubLedger {
+  const { path, clock } = parts
+  try {
+    // Only a new file takes this setting: its free pages can be given back to the disk later.
+    db.exec('PRAGMA auto_vacuum = INCREMENTAL')
+    // An exclusive lock from the first statement on: a second process is refused, and a dead one holds no lock.
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    inTransaction(db, () => layOut(db, path, clock.now()))
+    return new SqliteLedger(db, parts)
+  } catch (error) {
+    db.close()
+    if (sqliteCode(error) === busy) throw new LedgerTaken(path)
+    throw storeError('open', path, error)
+  }
+}
+
+/** Rounds and looks run one after the other on one connection; a round is one transaction. */
+class SqliteLedger implements HubLedger {
+  readonly keys: HubKeyBook
+  readonly invites: HubInviteBook
+  readonly signIns: SignInBook
+  readonly requests: HubRequestBook
+  readonly blobs: LedgerTexts
+  readonly isShared = false
+  #db: DatabaseSync
+  #path: string
+  #free: () => number | undefined
+  readonly clock: Clock
+  #tables: LedgerTables
+  #serial = serialQueue()
+  #listeners = new Set<(news: LedgerNews) => void>()
+  #epoch: string
+  #seq: number
+  /** The steady time at the moment from which `Clock.elapsed` counts. */
+  #began: number
+  #keepSteady: StatementSync
+
+  constructor(db: DatabaseSync, { path, clock, blobs, mostChanges, free = () => undefined }: Parts) {
+    this.#db = db
+    this.#path = path
+    this.clock = clock
+    const agents = new AgentTable(db)
+    const tasks = new TaskTable(db)
+    const side = new SideTables(db, mostChanges)
+    this.#tables = { tasks, agents, ready: new ReadyTasks(db, { agents, tasks, side }), side }
+    this.keys = queuedKeys(new SqliteKeyBook(db, path), this.#serial)
+    this.invites = queuedInvites(new SqliteInviteBook(db, path), this.#serial)
+    this.signIns = queuedSignIns(new SqliteSignInBook(db, path), this.#serial)
+    this.requests = queuedRequests(new SqliteRequestBook(db, path), this.#serial)
+    this.#free = free
+    this.blobs = new LedgerTexts(blobs, clock, free)
+    const stored = db.prepare('SELECT value FROM meta WHERE name = ?')
+    const meta = <T>(name: string) => (stored.get(name) as { value: T }).value
+    this.#epoch = meta('epoch')
+    this.#seq = this.#tables.side.lastChange()
+    // The clock may have been set back since the ledger was last open: its steady time goes on from where it was.
+    this.#began = Math.max(clock.now(), meta('steady')) - clock.elapsed()
+    this.#keepSteady = db.prepare("UPDATE meta SET value = ? WHERE name = 'steady'")
+    inTransaction(db, () => this.#resume())
+  }
+
+  round<T, E = undefined>(
+    work: (round: LedgerRound, early: E) => Promise<T>,
+    early?: (round: LedgerRound) => Promise<E>,
+  ): Promise<T> {
+    return this.#serial(async () => {
+      const round = new SqliteRound(this.#tables, this.#moment(), this.#access)
+      let result: T
+      try {
+        result = await work(round, (await early?.(round)) as E)
+        if (round.failure) throw round.failure.error
+        if (this.#db.isTransaction) this.#commit(round)
+      } catch (error) {
+        this.#takeBack()
+        throw error
+      }
+      const { changes, callsAgents } = round
+      if (changes.length > 0) this.#tell({ seq: this.#seq, claimable: callsAgents })
+      return result
+    })
+  }
+
+  look<T>(work: (look: LedgerLook) => Promise<T>): Promise<T> {
+    return this.#serial(() => work(new SqliteLook(this.#tables, this.#moment(), this.#access)))
+  }
+
+  untilDue(): Promise<number | undefined> {
+    return this.look(async ({ now, steady }) =>
+      this.#access('read', () => {
+        const { tasks, side } = this.#tables
+        const { due = Infinity, deadline = Infinity } = tasks.nextDue()
+        const next = Math.min(due - steady, deadline - now, (side.nextDue() ?? Infinity) - now)
+        return next === Infinity ? undefined : Math.max(0, next)
+      }),
+    )
+  }
+
+  since(seq: number, most: number, epoch = this.#epoch): Promise<HubChange[] | undefined> {
+    return this.look(async () =>
+      epoch === this.#epoch ? this.#access('read', () => this.#tables.side.since(seq, most)) : undefined,
+    )
+  }
+
+  listen(told: (news: LedgerNews) => void): () => void {
+    // A function of its own for each call, so that one function can listen twice and stop once.
+    const listener = (news: LedgerNews) => told(news)
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  /** Counts page by page, so that others come in between. */
+  async prunable(keptMs: number): Promise<Prunable> {
+    const { tasks } = this.#tables
+    const before = this.#moment().steady - keptMs
+    const read = async <T>(work: () => T): Promise<T> => {
+      await breath()
+      return this.look(async () => this.#access('read', work))
+    }
+    const [gone, texts, pipelines] = [new Set<string>(), new Set<string>(), new Set<string>()]
+    const counts = new Map<TaskState, number>()
+    let [notes, bytes] = [0, 0]
+    for (let last: { touched: number; id: string } | undefined = { touched: -1e15, id: '' }; last;) {
+      const after: { touched: number; id: string } = last
+      const some = await read(() => tasks.prunable(before, after, page))
+      for (const task of some) {
+        gone.add(task.id)
+        counts.set(task.state, (counts.get(task.state) ?? 0) + 1)
+        if (task.pipeline !== null) pipelines.add(task.pipeline)
+        for (const text of task.texts) texts.add(text)
+        notes += task.notes
+        bytes += task.bytes
+      }
+      last = some.length < page ? undefined : some.at(-1)
+    }
+    let count = 0
+    for (const text of texts) {
+      if (!(await read(() => tasks.naming(text))).every((id) => gone.has(id))) continue
+      count++
+      bytes += await this.blobs.bytes(text)
+    }
+    const states = [...counts].map(([state, each]) => ({ state, count: each }))
+    return {
+      tasks: states.toSorted((a, b) => (a.state < b.state ? -1 : 1)),
+      pipelines: pipelines.size,
+      notes,
+      texts: count,
+      bytes,
+    }
+  }
+
+  async shrink(): Promise<void> {
+    for (let left = true; left; await breath())
+      left = await this.#serial(async () =>
+        named('write', this.#path, () => {
+          const free = () =>
+            (this.#db.prepare('PRAGMA freelist_count').get() as { freelist_count: number }).freelist_count
+          const before = free()
+          if (before > 0) this.#db.exec(`PRAGMA incremental_vacuum(${shrinkPages})`)
+          // A ledger that an older termaite has made keeps its free pages for new rows.
+          return before > shrinkPages && free() < before
+        }),
+      )
+  }
+
+  async bytes(): Promise<number> {
+    return named('read', this.#path, () => {
+      const { page_count: count } = this.#db.prepare('PRAGMA page_count').get() as { page_count: number }
+      const { page_size: size } = this.#db.prepare('PRAGMA page_size').get() as { page_size: number }
+      return count * size
+    })
+  }
+
+  freeBytes(): number | undefined {
+    return this.#free()
+  }
+
+  /** No round is under way meanwhile: the copy would hold what the round may still take back. */
+  copy(): Promise<string> {
+    return this.#serial(() => copyDatabase(this.#db, this.#path, this.clock.now()))
+  }
+
+  sweep(): Promise<void> {
+    return this.blobs.sweep((text) => this.#access('read', () => this.#tables.tasks.names(text)))
+  }
+
+  async adopt(change: (task: Task) => Promise<Task>): Promise<void> {
+    const { tasks } = this.#tables
+    if (!hasOldTasks(this.#db)) return
+    for (let last: string | undefined = ''; last !== undefined;)
+      last = await this.#serial(async () => {
+        const rows = this.#access('read', () => tasks.after(last!, page))
+        const changed = await Promise.all(rows.map(async (row) => ({ row, task: await change(row.task) })))
+        named('write', this.#path, () =>
+          inTransaction(this.#db, () => {
+            for (const { row, task } of changed) if (task !== row.task) tasks.put({ ...row, task })
+            if (rows.length < page) finishOldTasks(this.#db)
+          }),
+        )
+        return rows.length < page ? undefined : rows.at(-1)?.task.id
+      })
+  }
+
+  close(): Promise<void> {
+    return this.#serial(async () => {
+      if (this.#db.isOpen) this.#db.close()
+    })
+  }
+
+  /** Corrects the rows for the time in which no hub ran: no agent waits any more, and none could be heard from. */
+  #resume(): void {
+    const { agents, tasks } = this.#tables
+    const { steady } = this.#moment()
+    agents.hangUp()
+    tasks.noteNeeds()
+    for (const state of heldStates) tasks.extend(state, steady + resumeMs(state))
+  }
+
+  #moment(): LedgerMoment {
+    const steady = Math.round(this.#began + this.clock.elapsed())
+    return { seq: this.#seq, epoch: this.#epoch, now: this.clock.now(), steady }
+  }
+
+  /** Reads or writes; the first write of a round begins its transaction. */
+  #access = <T>(verb: 'read' | 'write', work: () => T): T =>
+    named(verb, this.#path, () => {
+      if (verb === 'write' && !this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
+      return work()
+    })
+
+  #commit({ changes, steady }: SqliteRound): void {
+    named('write', this.#path, () => {
+      this.#keepSteady.run(steady)
+      this.#db.exec('COMMIT')
+    })
+    this.#seq += changes.length
+  }
+
+  /** Takes everything back that a round has written. Some failures of SQLite have done so already. */
+  #takeBack(): void {
+    if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
+    if (this.#db.isOpen) this.#tables.agents.reload()
+  }
+
+  #tell(news: LedgerNews): void {
+    // A listener that throws must not make a round fail that is durable.
+    for (const told of this.#listeners) queueMicrotask(() => told(news))
+  }
+}
+
+type Queue = ReturnType<typeof serialQueue>
+
+/** Keys are written between rounds, because a round is a transaction of the same connection; rounds neither read nor write keys. */
+function queuedKeys(book: HubKeyBook, queue: Queue): HubKeyBook {
+  return {
+    all: () => book.all(),
+    withHash: (hash) => book.withHash(hash),
+    put: (key, instead) => queue(() => book.put(key, instead)),
+    remove: (id) => queue(() => book.remove(id)),
+    markUsed: (id, at) => queue(() => book.markUsed(id, at)),
+  }
+}
+
+/** Invitations are written between rounds, as keys are. */
+function queuedInvites(book: HubInviteBook, queue: Queue): HubInviteBook {
+  return {
+    all: () => book.all(),
+    withHash: (hash) => book.withHash(hash),
+    put: (invite, endedBefore) => queue(() => book.put(invite, endedBefore)),
+    use: (id, used) => queue(() => book.use(id, used)),
+    removeNamed: (name) => queue(() => book.removeNamed(name)),
+  }
+}
+
+/** Requests are written between rounds, as keys are. */
+function queuedRequests(book: HubRequestBook, queue: Queue): HubRequestBook {
+  return {
+    begin: (request, begunBefore) => queue(() => book.begin(request, begunBefore)),
+    answer: (name, answer) => queue(() => book.answer(name, answer)),
+    forget: (name, run) => queue(() => book.forget(name, run)),
+  }
+}
+
+/** Links and sign-ins are written between rounds, as keys are. */
+function queuedSignIns(book: SignInBook, queue: Queue): SignInBook {
+  return {
+    links: () => book.links(),
+    putLink: (link, most) => queue(() => book.putLink(link, most)),
+    removeLink: (id) => queue(() => book.removeLink(id)),
+    all: () => book.all(),
+    withCookie: (hash) => book.withCookie(hash),
+    put: (signIn) => queue(() => book.put(signIn)),
+    remove: (id) => queue(() => book.remove(id)),
+    markUsed: (id, at) => queue(() => book.markUsed(id, at)),
+  }
+}

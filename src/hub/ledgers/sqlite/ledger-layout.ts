@@ -1,0 +1,173 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { AgentRow, PipelineRow } from '../../model/hub-ledger.ts'
+import type { Pipeline } from '../../model/tasks/pipeline.ts'
+import type { Schedule } from '../../model/plans/schedule.ts'
+import type { HubAgent, Task } from '../../model/tasks/task.ts'
+import { defined } from '../../../base/defined.ts'
+import { randomName } from '../../../base/id.ts'
+import { heldStates } from '../../model/hub-ledger.ts'
+import { carriedNotes } from '../../model/tasks/task-note.ts'
+import { parseTask } from '../../model/tasks/task.ts'
+import { StoreError } from '../../../core/talk/store.ts'
+import { inviteTables } from './invite-book.ts'
+import { keyTables } from './key-book.ts'
+import { requestTables } from './request-book.ts'
+import { signInTables } from './sign-in-book.ts'
+import { AgentTable } from './agent-table.ts'
+import { SideTables } from './side-tables.ts'
+import { finished, TaskTable } from './task-table.ts'
+
+/** The layout in which every note has a row of its own; before it, notes were kept with their task alone. */
+const notesApart = 1
+/** The layout whose tasks have columns, and in which diffs may still be inside tasks, as an older termaite kept them. */
+const columns = 2
+/** The layout in which diffs are beside the tasks. */
+const diffsApart = 3
+/** The layout of today, which has rules of machines: an older termaite would give tasks to agents that are paused. */
+const today = 4
+
+/**
+ * Every table of the ledger. Tasks and the others are stored as JSON; the columns beside it follow from it, and only serve to
+ * find rows. Frequent searches have an index of their own that holds open tasks alone, so that finished ones cost nothing.
+ */
+const tables = `
+  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS tasks (
+    id TEXT PRIMARY KEY, tail TEXT NOT NULL, created INTEGER NOT NULL, state TEXT NOT NULL, workspace TEXT NOT NULL, rank REAL NOT NULL,
+    capabilities TEXT NOT NULL, wish TEXT NOT NULL, wished TEXT, agent TEXT, pipeline TEXT, ready INTEGER NOT NULL, touched REAL NOT NULL,
+    due REAL, deadline REAL, merging INTEGER, mentions INTEGER, task TEXT NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS tasks_tail ON tasks (tail);
+  CREATE INDEX IF NOT EXISTS tasks_state ON tasks (state, created, id);
+  CREATE INDEX IF NOT EXISTS tasks_workspace ON tasks (workspace, state, created, id);
+  CREATE INDEX IF NOT EXISTS tasks_agent ON tasks (agent, state, created, id) WHERE agent IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS tasks_pipeline ON tasks (pipeline, id) WHERE pipeline IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS tasks_merging ON tasks (created, id) WHERE merging = 1;
+  CREATE INDEX IF NOT EXISTS tasks_mentions ON tasks (created, id) WHERE mentions = 1;
+  CREATE INDEX IF NOT EXISTS tasks_due ON tasks (due) WHERE due IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS tasks_deadline ON tasks (deadline) WHERE deadline IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS tasks_ready
+    ON tasks (workspace, capabilities, wish, rank, created, id, touched) WHERE ready = 1;
+  CREATE INDEX IF NOT EXISTS tasks_wished
+    ON tasks (workspace, capabilities, wished, touched) WHERE wished IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS tasks_ended ON tasks (touched, id) WHERE state IN (${finished});
+  CREATE TABLE IF NOT EXISTS state_counts (state TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TRIGGER IF NOT EXISTS counts_added AFTER INSERT ON tasks BEGIN
+    INSERT INTO state_counts (state, count) VALUES (new.state, 1) ON CONFLICT (state) DO UPDATE SET count = count + 1;
+  END;
+  CREATE TRIGGER IF NOT EXISTS counts_moved AFTER UPDATE OF state ON tasks WHEN old.state <> new.state BEGIN
+    UPDATE state_counts SET count = count - 1 WHERE state = old.state;
+    INSERT INTO state_counts (state, count) VALUES (new.state, 1) ON CONFLICT (state) DO UPDATE SET count = count + 1;
+  END;
+  CREATE TRIGGER IF NOT EXISTS counts_removed AFTER DELETE ON tasks BEGIN
+    UPDATE state_counts SET count = count - 1 WHERE state = old.state;
+  END;
+  CREATE TABLE IF NOT EXISTS removed_tasks (
+    id TEXT PRIMARY KEY, tail TEXT NOT NULL, state TEXT NOT NULL, at REAL NOT NULL, kept REAL NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS removed_tasks_tail ON removed_tasks (tail);
+  CREATE INDEX IF NOT EXISTS removed_tasks_at ON removed_tasks (at);
+  CREATE TABLE IF NOT EXISTS task_needs (need TEXT NOT NULL, task TEXT NOT NULL, PRIMARY KEY (need, task)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS task_texts (text TEXT NOT NULL, task TEXT NOT NULL, PRIMARY KEY (text, task)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS task_texts_task ON task_texts (task);
+  CREATE TABLE IF NOT EXISTS notes (
+    task TEXT NOT NULL, number INTEGER NOT NULL, note TEXT NOT NULL, PRIMARY KEY (task, number)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS agents (id TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY, change TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS marks (id TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS days (workspace TEXT PRIMARY KEY, day TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS machine_rules (machine TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS pipelines (id TEXT PRIMARY KEY, pipeline TEXT NOT NULL, due REAL);
+  CREATE INDEX IF NOT EXISTS pipelines_due ON pipelines (due) WHERE due IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS schedules (id TEXT PRIMARY KEY, schedule TEXT NOT NULL, next REAL);
+  CREATE INDEX IF NOT EXISTS schedules_next ON schedules (next) WHERE next IS NOT NULL;
+  ${keyTables}
+  ${inviteTables}
+  ${signInTables}
+  ${requestTables}
+`
+
+/** The tables of an older termaite whose rows get columns. */
+const renewed = ['tasks', 'agents', 'pipelines', 'schedules'] as const
+
+/** Makes the tables, or brings those of an older termaite to the layout of today. Runs in a transaction. */
+export function layOut(db: DatabaseSync, path: string, now: number): void {
+  const layout = layoutOf(db)
+  if (layout > today)
+    throw new StoreError(
+      `${path} was written by a newer termaite and cannot be read by this one. Update termaite and start it again.`,
+    )
+  if (layout >= columns) {
+    db.exec(tables)
+    if (layout >= diffsApart) db.exec(`PRAGMA user_version = ${today}`)
+    return
+  }
+  const old = renewed.filter((name) => hasTable(db, name))
+  for (const name of old) db.exec(`ALTER TABLE ${name} RENAME TO old_${name}`)
+  db.exec(tables)
+  db.prepare("INSERT INTO meta (name, value) VALUES ('epoch', ?), ('steady', 0)").run(randomName())
+  if (old.length > 0) renew(db, old, { now, layout })
+  db.exec(`PRAGMA user_version = ${old.length > 0 ? columns : today}`)
+}
+
+const layoutOf = (db: DatabaseSync) =>
+  (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+
+/** Whether the diffs of an older termaite may still be inside tasks. */
+export const hasOldTasks = (db: DatabaseSync) => layoutOf(db) < diffsApart
+
+/** Says that no task has to be brought to the form of today any more. */
+export const finishOldTasks = (db: DatabaseSync) => db.exec(`PRAGMA user_version = ${today}`)
+
+const hasTable = (db: DatabaseSync, name: string) =>
+  db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+
+/** How many rows of an older termaite are read together. */
+const page = 500
+
+/**
+ * Takes the rows of an older termaite over. That one found the tasks that may begin, and the pipelines whose time is used up,
+ * by looking at all of them after each start: here they are due at once, so that the hub looks at them.
+ */
+function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now: number; layout: number }): void {
+  const tasks = new TaskTable(db)
+  const agents = new AgentTable(db)
+  const side = new SideTables(db)
+  const note = db.prepare('INSERT OR REPLACE INTO notes (task, number, note) VALUES (?, ?, ?)')
+  const has = new Map<string, string>()
+  const eachRow = (table: string, column: string, take: (text: string) => void) => {
+    if (!old.includes(table)) return
+    const rows = db.prepare(`SELECT id, ${column} AS text FROM old_${table} WHERE id > ? ORDER BY id LIMIT ${page}`)
+    let last: string | undefined = ''
+    while (last !== undefined) {
+      const found = rows.all(last) as { id: string; text: string }[]
+      for (const { text } of found) take(text)
+      last = found.length < page ? undefined : found.at(-1)?.id
+    }
+    db.exec(`DROP TABLE old_${table}`)
+  }
+  eachRow('tasks', 'task', (text) => {
+    const task = parseTask(JSON.parse(text))
+    if (layout < notesApart) for (const each of task.notes) note.run(task.id, each.number, JSON.stringify(each))
+    const kept: Task = layout < notesApart ? { ...task, notes: carriedNotes(task.notes) } : task
+    if (heldStates.includes(task.state) && task.agent !== undefined) has.set(task.agent, task.id)
+    const touched = Math.min(now, Math.max(task.moved, task.heard ?? -Infinity))
+    const ready = task.state === 'QUEUED' && task.needs.length === 0 && !task.pipeline
+    const isUnsure = !ready && task.state === 'QUEUED'
+    tasks.put(
+      defined({ task: kept, touched, ready, due: isUnsure || heldStates.includes(task.state) ? now : undefined }),
+    )
+  })
+  eachRow('agents', 'agent', (text) => {
+    const agent = JSON.parse(text) as HubAgent
+    const row: AgentRow = defined({ agent, heard: Math.min(now, agent.seen), task: has.get(agent.id) })
+    agents.put(row)
+  })
+  eachRow('pipelines', 'pipeline', (text) => {
+    const pipeline = JSON.parse(text) as Pipeline
+    const row: PipelineRow = defined({ pipeline, due: pipeline.cap?.timeMs === undefined ? undefined : now })
+    side.putPipeline(row)
+  })
+  eachRow('schedules', 'schedule', (text) => side.putSchedule(JSON.parse(text) as Schedule))
+}

@@ -1,0 +1,201 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { AgentRow, Claimable, ClaimQuery } from '../../model/hub-ledger.ts'
+import type { ClaimTimes } from '../../model/tasks/task-wait.ts'
+import type { AgentTable } from './agent-table.ts'
+import type { SideTables } from './side-tables.ts'
+import type { TaskTable } from './task-table.ts'
+import { FleetRules } from '../../model/tasks/machine-rules.ts'
+import { isWaitedFor, workspacesOf } from '../../model/tasks/task-wait.ts'
+import { hasWorkspace, isPattern } from '../../model/tasks/workspace.ts'
+import { capabilitiesIn } from './task-table.ts'
+
+/** Ready tasks that the same agents may have: those of one workspace with the same capabilities and the same wish. */
+type Kind = { workspace: string; capabilities: string; wish: string }
+
+/** A ready task as far as its place and its wish need it; tasks with a lower rank go first. */
+type ReadyTask = { id: string; rank: number; created: number; touched: number }
+
+/** The tasks of one kind in their order, as far as they were read, and the agents that may have them. */
+type Line = {
+  kind: Kind
+  /** The agents that may have a task of this kind, and those that may have one that was touched since `wishedBefore`. */
+  agents: string[]
+  fresh: string[]
+  read: ReadyTask[]
+  /** How many of the tasks that were read are used up, and whether there are more. */
+  used: number
+  isRead: boolean
+}
+
+/** How many tasks of a kind are read together. */
+const page = 32
+
+const ready = 'FROM tasks INDEXED BY tasks_ready WHERE ready = 1'
+/** Parameters have names here, because each stands more than once, and the oldest Node that we run on knows no numbered ones. */
+const wished =
+  'FROM tasks INDEXED BY tasks_wished WHERE workspace = :workspace AND capabilities = :capabilities AND wished'
+
+/**
+ * Finds the ready tasks that agents may have. There may be thousands of ready tasks that no agent can do: they are skipped kind by
+ * kind, and never looked at one by one.
+ */
+export class ReadyTasks {
+  #agents: AgentTable
+  #tables: { tasks: TaskTable; side: SideTables }
+  #sql: Record<'workspace' | 'first' | 'next' | 'wishes' | 'tasks', StatementSync>
+
+  constructor(db: DatabaseSync, { agents, ...tables }: { agents: AgentTable; tasks: TaskTable; side: SideTables }) {
+    this.#agents = agents
+    this.#tables = tables
+    const capabilities = `SELECT capabilities ${ready} AND workspace = ?`
+    this.#sql = {
+      workspace: db.prepare(`SELECT workspace ${ready} AND workspace > ? ORDER BY workspace LIMIT 1`),
+      first: db.prepare(`${capabilities} ORDER BY capabilities LIMIT 1`),
+      next: db.prepare(`${capabilities} AND capabilities > ? ORDER BY capabilities LIMIT 1`),
+      // Goes from each wish to the next, however many tasks have it.
+      wishes: db.prepare(
+        `WITH RECURSIVE wishes (wish) AS (
+           SELECT min(wished) ${wished} > ''
+           UNION ALL SELECT (SELECT min(wished) ${wished} > wishes.wish) FROM wishes WHERE wish IS NOT NULL
+         )
+         SELECT wish, (SELECT min(touched) ${wished} = wishes.wish) AS oldest FROM wishes WHERE wish IS NOT NULL`,
+      ),
+      tasks: db.prepare(
+        `SELECT id, rank, created, touched ${ready} AND workspace = ? AND capabilities = ? AND wish = ?
+         AND (rank, created, id) > (?, ?, ?) AND touched < ? ORDER BY rank, created, id LIMIT ?`,
+      ),
+    }
+  }
+
+  /** Ready tasks that one of the agents may have, in the order in which tasks are given out. */
+  claimable(query: ClaimQuery, steady: number): Claimable[] {
+    const except = new Set(query.except)
+    let lines = this.#lines(query, steady)
+    const found: Claimable[] = []
+    while (found.length < query.most) {
+      lines = lines.filter((line) => this.#next(line, query) !== undefined)
+      const line = lines.reduce<Line | undefined>(
+        (first, other) => (first && !isBefore(other, first) ? first : other),
+        undefined,
+      )
+      if (!line) break
+      const { id, touched } = line.read[line.used++]!
+      if (!except.has(id)) found.push({ task: id, agents: touched < query.wishedBefore ? line.agents : line.fresh })
+    }
+    return found
+  }
+
+  /** How many tasks the agents of each machine have. */
+  heldOn(): Map<string, number> {
+    const held = new Map<string, number>()
+    for (const agent of this.#tables.tasks.holders()) {
+      const machine = this.#agents.get(agent)?.agent.status?.machine
+      if (machine !== undefined) held.set(machine, (held.get(machine) ?? 0) + 1)
+    }
+    return held
+  }
+
+  #rules(): FleetRules {
+    const rules = this.#tables.side.machineRules()
+    return new FleetRules(rules, rules.some(({ limit }) => limit !== undefined) ? this.heldOn() : undefined)
+  }
+
+  /** The next task of a line; more tasks are read when those that were read are used up. */
+  #next(line: Line, { wishedBefore }: ClaimQuery): ReadyTask | undefined {
+    if (line.used === line.read.length && !line.isRead) {
+      const { kind, fresh } = line
+      const last = line.read.at(-1)
+      // A task that still waits for an agent which is not among those of the query goes to none of them.
+      const before = fresh.length > 0 ? Number.MAX_VALUE : wishedBefore
+      const after = [last?.rank ?? -Infinity, last?.created ?? 0, last?.id ?? ''] as const
+      const { workspace, capabilities, wish } = kind
+      line.read = this.#sql.tasks.all(workspace, capabilities, wish, ...after, before, page) as ReadyTask[]
+      line.isRead = line.read.length < page
+      line.used = 0
+    }
+    return line.read[line.used]
+  }
+
+  /** The kinds of ready tasks that one of the agents may have. */
+  #lines(query: ClaimQuery, steady: number): Line[] {
+    const { stopped, wishedBefore, awayBefore } = query
+    const at = { steady, wishedBefore, awayBefore }
+    const rules = this.#rules()
+    const agents = this.#agents
+      .rows(query.agents)
+      .filter(({ agent }) => agent.evicted === undefined && !rules.restOf(agent))
+    return [...this.#workspaces(agents)].flatMap(([workspace, here]) => {
+      if (stopped.includes(workspace)) return []
+      const lines: Line[] = []
+      let found = this.#sql.first.get(workspace) as Pick<Kind, 'capabilities'> | undefined
+      for (; found; found = this.#sql.next.get(workspace, found.capabilities) as typeof found) {
+        const { capabilities } = found
+        const wanted = capabilitiesIn(capabilities)
+        const able = here.filter(({ agent }) => {
+          const has = rules.capabilitiesOf(agent)
+          return wanted.every((one) => has.includes(one))
+        })
+        if (able.length > 0) lines.push(...this.#linesOf({ workspace, capabilities }, idsOf(able), at, rules))
+      }
+      return lines
+    })
+  }
+
+  /** The kinds of ready tasks of one workspace and with the same capabilities, for the agents that can do them. */
+  #linesOf(common: Omit<Kind, 'wish'>, able: string[], at: ClaimTimes, rules: FleetRules): Line[] {
+    const { workspace, capabilities } = common
+    const unread = { read: [], used: 0, isRead: false }
+    const lines: Line[] = [{ kind: { ...common, wish: '' }, agents: able, fresh: able, ...unread }]
+    const task = { workspace, capabilities: capabilitiesIn(capabilities) }
+    const wishes = this.#sql.wishes.all({ workspace, capabilities }) as {
+      wish: string
+      oldest: number
+    }[]
+    for (const { wish, oldest } of wishes) {
+      const meant = able.includes(wish)
+      const waits = isWaitedFor({ task, touched: at.wishedBefore }, this.#agents.get(wish), at, rules)
+      if (waits && !meant && oldest >= at.wishedBefore) continue
+      // The agent that a task is meant for comes first.
+      const agents = meant ? [wish, ...able.filter((id) => id !== wish)] : able
+      lines.push({
+        kind: { ...common, wish },
+        agents,
+        fresh: waits ? agents.slice(0, meant ? 1 : 0) : agents,
+        ...unread,
+      })
+    }
+    return lines
+  }
+
+  /** The workspaces that may have ready tasks for these agents, each with its agents in their order. */
+  #workspaces(agents: readonly AgentRow[]): Map<string, AgentRow[]> {
+    const known = new Map<string, AgentRow[]>()
+    const keys = agents.map(({ agent }) => workspacesOf(agent))
+    // A key that stands for several repositories is compared with every workspace that has a ready task.
+    if (keys.some((some) => some.some(isPattern))) {
+      let next = this.#sql.workspace.get('') as Kind | undefined
+      for (; next; next = this.#sql.workspace.get(next.workspace) as Kind | undefined) {
+        const { workspace } = next
+        const here = agents.filter((_, at) => hasWorkspace(keys[at]!, workspace))
+        if (here.length > 0) known.set(workspace, here)
+      }
+      return known
+    }
+    for (const [at, row] of agents.entries())
+      for (const key of keys[at]!) {
+        const here = known.get(key)
+        if (here) here.push(row)
+        else known.set(key, [row])
+      }
+    return known
+  }
+}
+
+const idsOf = (agents: readonly AgentRow[]) => agents.map(({ agent }) => agent.id)
+
+/** Whether the next task of a line goes before that of another. */
+function isBefore(line: Line, other: Line): boolean {
+  const [a, b] = [line.read[line.used]!, other.read[other.used]!]
+  if (a.rank !== b.rank) return a.rank < b.rank
+  return a.created === b.created ? a.id < b.id : a.created < b.created
+}

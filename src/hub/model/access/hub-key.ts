@@ -1,0 +1,56 @@
+/** The rights of a client at the hub; `hub/engine/access/hub-roles.ts` is the table of operations. */
+export const hubRoles = ['observer', 'agent', 'member', 'admin'] as const
+
+export type HubRole = (typeof hubRoles)[number]
+
+/** The rights of a caller: those of a key, or those of a browser whose link shows one session. */
+export const callerRoles = [...hubRoles, 'guest'] as const
+
+export type CallerRole = (typeof callerRoles)[number]
+
+/** A client's key as the hub keeps it. The secret itself is known to the client alone. */
+export type HubKey = {
+  id: string
+  /** The client's name. Everything that it does at the hub is kept under this name; for an agent it is the agent's id. */
+  name: string
+  role: HubRole
+  /** SHA-256 of the secret, in hex. */
+  hash: string
+  made: number
+  /** The name of the client that made the key. */
+  by: string
+  /** When the key was last used, to within some minutes. */
+  used?: number
+  /** The time of day at which the key ends by itself. */
+  ends?: number
+  /** The secret before the present one, which is accepted until its own end, so that clients can be given the new one meanwhile. */
+  old?: { hash: string; ends: number }
+  /** Set for a key that was made for one run of an agent. It ends with the run, and by itself when nobody uses it. */
+  lent?: true
+}
+
+/** The client that a request comes from. */
+export type HubCaller = Pick<HubKey, 'id' | 'name'> & {
+  role: CallerRole
+  /** The only session that a guest can read. */
+  session?: string
+  /** The time at which the client's key, secret or link ends. */
+  ends?: number
+  /** Set for a person whom the proxy in front of the hub has signed in. */
+  sso?: true
+}
+
+/** Where the hub's keys are stored. Names are unique whatever their case; every change is durable when its promise resolves. */
+export interface HubKeyBook {
+  all(): Promise<HubKey[]>
+  /** The key with a secret, or with an old secret, of this hash. */
+  withHash(hash: string): Promise<HubKey | undefined>
+  /**
+   * Stores a key, in place of the one named `instead` where there is one. False when the name is taken, and when the other key
+   * is gone or has another secret by now: of two clients that replace a key at once, one succeeds.
+   */
+  put(key: HubKey, instead?: Pick<HubKey, 'id' | 'hash'>): Promise<boolean>
+  /** False when there is no such key. */
+  remove(id: string): Promise<boolean>
+  markUsed(id: string, at: number): Promise<void>
+}

@@ -1,0 +1,330 @@
+import type { Clock } from '../../base/time/clock.ts'
+import type { Blobs } from '../../core/talk/store.ts'
+import type { AuditBounds, HubAuditBook } from './access/hub-audit.ts'
+import type { HubBook } from './hub-book.ts'
+import type { HubInviteBook } from './access/hub-invite.ts'
+import type { HubRequestBook } from '../../core/work/hub-request.ts'
+import type { HubKeyBook } from './access/hub-key.ts'
+import type { InboxMark } from './tasks/inbox.ts'
+import type { MachineRules } from './tasks/machine-rules.ts'
+import type { Pipeline } from './tasks/pipeline.ts'
+import type { Prunable, RemovedTask } from './tasks/retention.ts'
+import type { Schedule } from './plans/schedule.ts'
+import type { SignInBook } from './access/sign-in.ts'
+import type { WorkspaceDay } from './tasks/spending-cap.ts'
+import type { TaskNote } from './tasks/task-note.ts'
+import type { HubAgent, Task, TaskBase, TaskFacts, TaskState, TaskStep } from './tasks/task.ts'
+import type { TaskTry } from './tasks/task-try.ts'
+
+/** A change at the hub: the fields of a task that are set or unset, and the note, the step and the try that are new or have changed. */
+export type HubChange = { seq: number; at: number } & (
+  | {
+      type: 'task'
+      id: string
+      set: Partial<Omit<TaskBase, 'notes' | 'history' | 'tries'> & { state: TaskState } & TaskFacts>
+      unset?: (keyof TaskFacts | 'wish' | 'cap' | 'allowed' | 'merging')[]
+      /** The note that is new or has changed. */
+      note?: TaskNote
+      step?: TaskStep
+      /** The try that is new or has changed. */
+      try?: TaskTry
+    }
+  | { type: 'agent'; agent: HubAgent }
+  | { type: 'gone'; id: string }
+  | { type: 'mark'; mark: InboxMark }
+  | { type: 'day'; day: WorkspaceDay }
+  | { type: 'pipeline'; pipeline: Pipeline }
+  | { type: 'schedule'; schedule: Schedule }
+  | { type: 'unscheduled'; id: string }
+  | { type: 'machine'; rules: MachineRules }
+  /** Finished tasks, and pipelines with all of their tasks, that were removed together. */
+  | { type: 'removed'; tasks: string[]; pipelines: string[] }
+)
+
+/** A change before the ledger has given it its number. */
+export type NewChange = Unnumbered<HubChange>
+
+type Unnumbered<C> = C extends unknown ? Omit<C, 'seq'> : never
+
+/**
+ * A task as it is stored, with the times by which it is found. Times are those of `LedgerLook.steady`, the clock that nobody
+ * sets.
+ */
+export type TaskRow = {
+  task: Task
+  /** When the task last moved, or its agent was last heard in it. */
+  touched: number
+  /** Whether the task is queued and waits for nothing but an agent. */
+  ready: boolean
+  /** When the task has to be looked at again: the time of its agent ends, or the pause before a retry. */
+  due?: number
+}
+
+/**
+ * A request for work of an agent: the run of its process, and the number of the request in it. Behind proxies a request that was
+ * given up can arrive after the next one, and is then known by its lower number.
+ */
+export type WorkRequest = { run: string; number: number }
+
+/** An agent as it is stored; times are those of `LedgerLook.steady`. */
+export type AgentRow = {
+  agent: HubAgent
+  /** When the agent last sent anything. */
+  heard: number
+  /** The connection on which the agent waits for work: the hub that has it, its number there, and when it ends. */
+  wait?: { hub: string; number: number; until: number }
+  /** When the agent hung up while it waited; missing where it was heard of since. */
+  left?: number
+  /** The newest of the agent's requests for work, as the process of the agent counts them. */
+  asked?: WorkRequest
+  /** The task that the agent works on, or worked on last. */
+  task?: string
+}
+
+/** A pipeline as it is stored; `due` is when its time is used up while an agent works on it, by the time of day. */
+export type PipelineRow = { pipeline: Pipeline; due?: number }
+
+/** The tasks of a list, the newest first. */
+export type TaskQuery = {
+  states?: readonly TaskState[]
+  workspace?: string
+  /** The agent that has a task, or had it last. */
+  agent?: string
+  pipeline?: string
+  /** Only tasks whose id begins or ends with this. */
+  like?: string
+  /** Only tasks whose merge was begun and whose end is not known. */
+  merging?: true
+  /** Only tasks with a comment that names a person. */
+  mentions?: true
+  /** Only tasks that come after this one in the list. */
+  after?: { created: number; id: string }
+  most?: number
+}
+
+/** Reads of one moment: nothing changes between them. */
+export interface LedgerLook {
+  /** The number of the last change, and the name of the series of numbers that it belongs to. */
+  readonly seq: number
+  readonly epoch: string
+  /** The time of day, for everything that people read. */
+  readonly now: number
+  /** A time that never goes back while the ledger is open, for everything that lapses. */
+  readonly steady: number
+  tasks(ids: readonly string[]): Promise<TaskRow[]>
+  list(query: TaskQuery): Promise<TaskRow[]>
+  /** How many tasks are in each state, and when the oldest of them was created; states without a task are left out. */
+  counts(): Promise<{ state: TaskState; count: number; oldest: number }[]>
+  /** The tasks that these agents have, or that any agent has. */
+  held(agents?: readonly string[]): Promise<TaskRow[]>
+  agents(ids?: readonly string[]): Promise<AgentRow[]>
+  pipelines(ids?: readonly string[]): Promise<PipelineRow[]>
+  schedules(ids?: readonly string[]): Promise<Schedule[]>
+  days(workspaces?: readonly string[]): Promise<WorkspaceDay[]>
+  /** The marks with these keys, or all of them. */
+  marks(keys?: readonly string[]): Promise<InboxMark[]>
+  /** The rules of these machines, or of all that have some; the pause of the whole hub is under the name `wholeHub`. */
+  machineRules(machines?: readonly string[]): Promise<MachineRules[]>
+  /** How many tasks the agents of these machines have. */
+  heldOn(machines: readonly string[]): Promise<{ machine: string; count: number }[]>
+  /** The newest notes of a task whose number is below `before`, the oldest first. */
+  notes(task: string, page: { before?: number; most: number }): Promise<TaskNote[]>
+  /** The tasks with these ids that were removed within the last year. */
+  removed(ids: readonly string[]): Promise<RemovedTask[]>
+  /** The removed tasks whose ids come after an id, in the order of their ids. */
+  removedAfter(id: string, most: number): Promise<RemovedTask[]>
+  /** Removed tasks whose id begins or ends with a text; two at most, which is enough to know whether the text names one. */
+  removedLike(text: string): Promise<RemovedTask[]>
+}
+
+/** The agents that wait at one hub and may be given tasks. */
+export type ClaimQuery = {
+  /** The ids of the agents, the one that has waited longest first. */
+  agents: readonly string[]
+  /** Workspaces in which no task is begun now. */
+  stopped: readonly string[]
+  /** Tasks that are left out, because they were looked at already. */
+  except: readonly string[]
+  /** A task that is meant for one agent may go to another when it was touched before this time, by `steady`. */
+  wishedBefore: number
+  /** An agent that was heard of before this time, by `steady`, and does not wait is away. */
+  awayBefore: number
+  most: number
+}
+
+/** A task that may be begun, and those of the agents of the query that may have it, in their order. */
+export type Claimable = { task: string; agents: string[] }
+
+/** The rows that a round leaves. Rows of tasks, agents and the others replace the stored ones. */
+export type LedgerWrites = {
+  tasks: readonly TaskRow[]
+  agents: readonly AgentRow[]
+  /** The ids of agents that are forgotten. */
+  gone: readonly string[]
+  pipelines: readonly PipelineRow[]
+  schedules: readonly Schedule[]
+  /** The ids of schedules that are removed. */
+  unscheduled: readonly string[]
+  days: readonly WorkspaceDay[]
+  marks: readonly InboxMark[]
+  machines: readonly MachineRules[]
+  notes: readonly { task: string; note: TaskNote }[]
+  /** Tasks that go with their notes and marks; their ids are remembered for a year. The round has read them. */
+  removed: readonly RemovedTask[]
+  /** The ids of pipelines that are removed. */
+  removedPipelines: readonly string[]
+  /** In the order in which they happened. */
+  changes: readonly NewChange[]
+}
+
+/** A round that leaves nothing. */
+export const emptyWrites: LedgerWrites = {
+  tasks: [],
+  agents: [],
+  gone: [],
+  pipelines: [],
+  schedules: [],
+  unscheduled: [],
+  days: [],
+  marks: [],
+  machines: [],
+  notes: [],
+  removed: [],
+  removedPipelines: [],
+  changes: [],
+}
+
+/**
+ * A round: reads and writes that happen as a whole or not at all. Rows that are read here by their ids cannot be changed by
+ * another round until this one is over.
+ */
+export interface LedgerRound extends LedgerLook {
+  /** Tasks that others need: they are kept as they are until the round is over, and are not changed by it. */
+  needs(ids: readonly string[]): Promise<TaskRow[]>
+  /** The queued tasks that need one of these tasks. */
+  dependents(ids: readonly string[]): Promise<TaskRow[]>
+  /** All tasks of these pipelines, in the order of their ids. */
+  tasksOf(pipelines: readonly string[]): Promise<TaskRow[]>
+  /** Open tasks whose `due` or deadline is over; those that another round has just now are left out. */
+  overdue(most: number): Promise<TaskRow[]>
+  /**
+   * Finished tasks that were last touched more than `keptMs` ago and that may be removed: no open task needs them, no merge of
+   * them is under way, and all tasks of their pipeline may be removed as well. The longest untouched ones come first; those that
+   * another round has just now are left out.
+   */
+  expired(keptMs: number, most: number): Promise<TaskRow[]>
+  /** Of these tasks, the ones that an open task needs. */
+  needed(ids: readonly string[]): Promise<string[]>
+  /** Pipelines whose `due` is over, and schedules whose next time has come. */
+  overduePipelines(): Promise<PipelineRow[]>
+  dueSchedules(): Promise<Schedule[]>
+  /** Of these agents, the ones that have a message or have to leave. */
+  called(agents: readonly string[]): Promise<string[]>
+  /** Says that a ready task may have a place since this round, so that every hub looks: an agent is resumed, or its machine has room. */
+  call(): void
+  /** Ready tasks that one of the agents may have, in the order in which tasks are given out. Nothing is locked. */
+  claimable(query: ClaimQuery): Promise<Claimable[]>
+  /** Tasks by their ids; those that another round has just now are left out. */
+  claim(tasks: readonly string[]): Promise<TaskRow[]>
+  /**
+   * Writes rows that the round has changed. The last call is the end of the round, and the only one with changes; it returns
+   * them, and they have their numbers when the round is over. Earlier calls let the round find its own rows.
+   */
+  write(writes: LedgerWrites): Promise<HubChange[]>
+}
+
+/** News of the ledger: `claimable` says that a task or a message may wait for an agent. */
+export type LedgerNews = { seq: number; claimable: boolean }
+
+/**
+ * Where the hub's agents, tasks, changes, keys and sign-ins are stored. Every note of a task is kept, also those that the task
+ * no longer carries. Several hubs may have one ledger open where it allows that.
+ */
+export interface HubLedger {
+  readonly keys: HubKeyBook
+  readonly invites: HubInviteBook
+  readonly signIns: SignInBook
+  /** The requests that clients may send again. */
+  readonly requests: HubRequestBook
+  /** Long texts of tasks, such as diffs. */
+  readonly blobs: Blobs
+  /** The clock of the ledger: all hubs that share it have the same time of day. */
+  readonly clock: Clock
+  /** Whether several hubs may have the ledger open at once. */
+  readonly isShared: boolean
+  /** The address book and the audit of all hubs that share the ledger; a hub that is alone has its own. */
+  readonly book?: HubBook
+  audit?(bounds?: AuditBounds): HubAuditBook
+  /**
+   * Runs the work as one round, which is durable when the promise resolves. The work is run again where another round was in
+   * its way; where it throws, nothing has happened. The work is handed the result of `early`, whose reads need neither the time
+   * nor the number of the round: a ledger far away gets them together with the beginning of the round.
+   */
+  round<T, E = undefined>(
+    work: (round: LedgerRound, early: E) => Promise<T>,
+    early?: (round: LedgerRound) => Promise<E>,
+  ): Promise<T>
+  look<T>(work: (look: LedgerLook) => Promise<T>): Promise<T>
+  /** When the next row is due, in ms from now; undefined where none is. */
+  untilDue(): Promise<number | undefined>
+  /**
+   * The changes after a number, oldest first; undefined when some of them are no longer stored, or the number belongs to
+   * another epoch.
+   */
+  since(seq: number, most: number, epoch?: string): Promise<HubChange[] | undefined>
+  /** Calls back after each round of any hub that made changes, and after a time without a connection. Returns a function that ends it. */
+  listen(told: (news: LedgerNews) => void): () => void
+  /** Counts what is removed with the finished tasks that were last touched more than `keptMs` ago. */
+  prunable(keptMs: number): Promise<Prunable>
+  /** The bytes that the ledger takes; long texts that lie beside it are not counted. */
+  bytes(): Promise<number>
+  /** The bytes that are free on the disk of the ledger, where that is one of this machine. */
+  freeBytes?(): number | undefined
+  /**
+   * Writes a copy of one moment beside the ledger, where one process alone can have that open, and returns its path. Long texts
+   * stay where they are.
+   */
+  copy?(): Promise<string>
+  /** Gives a part of the space that removed rows have left back to the disk, where the ledger itself has to do that. */
+  shrink?(): Promise<void>
+  /** Removes long texts that no task names; those that were stored within the last day stay, because a task may come to name them. */
+  sweep(): Promise<void>
+  /** Stores what `change` makes of each task of an older termaite; does nothing where that was done before. */
+  adopt?(change: (task: Task) => Promise<Task>): Promise<void>
+  close(): Promise<void>
+}
+
+/** The states in which an agent has a task. */
+export const heldStates: readonly TaskState[] = ['PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS']
+
+/** The states in which a task is over. */
+export const finishedStates: readonly TaskState[] = ['APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED']
+
+/** The part of a task that says when its turn comes. */
+export type QueuedTask = Pick<Task, 'id' | 'priority' | 'created'>
+
+/** The order in which tasks are given out: by priority, then by age. Times of creation may be equal. */
+export function goesBefore(a: QueuedTask, b: QueuedTask): boolean {
+  if (a.priority !== b.priority) return a.priority > b.priority
+  return a.created === b.created ? a.id < b.id : a.created < b.created
+}
+
+/** The time of day at which an open task fails unless it is done; undefined where it has none, or is done but for its review. */
+export function deadlineOf({ state, pipeline }: Task): number | undefined {
+  return finishedStates.includes(state) || state === 'IN_REVIEW' ? undefined : pipeline?.deadline
+}
+
+/** The ids of the long texts that a task names: diffs, outputs of checks, files. */
+export function textsOf(task: Task, json = JSON.stringify(task)): string[] {
+  return [...new Set(json.match(/\b[0-9a-f]{64}\b/g))]
+}
+
+/** The time of day at which a schedule runs next; undefined where it is paused or has no time left. */
+export function nextRunOf({ next, paused }: Schedule): number | undefined {
+  return paused ? undefined : next
+}
+
+/** Whether a comment of the task may name a person. */
+export function mayMention({ notes }: Task): boolean {
+  return notes.some(({ kind, text }) => kind === 'comment' && text.includes('@'))
+}

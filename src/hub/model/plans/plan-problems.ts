@@ -1,0 +1,51 @@
+import type { LocatedValue } from '../../../base/text/yaml-parser.ts'
+import type { Path } from '../../../core/data/shape.ts'
+import { nearest } from '../../../base/text/nearest.ts'
+import { pathText } from '../../../core/data/shape.ts'
+
+/** Something that is wrong in a plan: where, and in words what, what is allowed and what to do. */
+export type PlanProblem = { line: number; column: number; at: string; words: string }
+
+/** The problems of a plan, one in each line, as compilers write them. */
+export function problemLines(file: string, problems: readonly PlanProblem[]): string[] {
+  return problems.map(
+    ({ line, column, at, words }) => `${file}:${line}:${column}: ${at === '' ? '' : `${at}: `}${words}`,
+  )
+}
+
+/** The most problems of one plan that are told: nobody reads more before mending these. */
+const mostProblems = 100
+
+/** Collects the problems of one plan, so that a person sees all of them at once. */
+export class PlanProblems {
+  #source: Pick<LocatedValue, 'placeOf'>
+  #all: PlanProblem[] = []
+  #seen = new Set<string>()
+
+  constructor(source: Pick<LocatedValue, 'placeOf'>) {
+    this.#source = source
+  }
+
+  /** All problems, in the order of the file. */
+  get all(): PlanProblem[] {
+    const told = this.#all.toSorted((a, b) => a.line - b.line || a.column - b.column)
+    const left = this.#seen.size - told.length
+    const words = `the plan has ${left} more problems, which are told once these are mended.`
+    return left > 0 ? [...told, { line: told.at(-1)!.line, column: 1, at: '', words }] : told
+  }
+
+  /** Notes a problem at a path, or at the text `within` there. The same problem of several combinations is noted once. */
+  add(path: Path, words: string, within?: string): void {
+    const at = pathText(path)
+    const isNew = this.#seen.size < this.#seen.add(`${at}\n${words}`).size
+    if (!isNew || this.#all.length >= mostProblems) return
+    this.#all.push({ ...(this.#source.placeOf(path, within) ?? { line: 1, column: 1 }), at, words })
+  }
+}
+
+/** Ends a sentence about an unknown word with the word that was probably meant, or with all that are known. */
+export function meantWords(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  if (near !== undefined) return `; did you mean "${near}"?`
+  return known.length === 0 ? '.' : `; allowed: ${known.slice(0, 20).join(', ')}.`
+}

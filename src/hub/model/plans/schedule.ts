@@ -1,0 +1,64 @@
+import type { CronTimes } from '../../../base/time/cron-times.ts'
+import type { Plan, PlanSchedule } from './plan.ts'
+
+/** A plan that is run at times of its own. */
+export type Schedule = PlanSchedule & {
+  id: string
+  name: string
+  plan: Plan
+  /** The hash of the plan, by which a request that is sent again is known. */
+  digest: string
+  by: string
+  created: number
+  /** When the next run begins; undefined where no time is left. */
+  next?: number
+  /** How often the plan was run, and how many times were left out because the run before was not over. */
+  runs: number
+  skipped: number
+  last?: { at: number; pipeline: string }
+  /** Since when, and by whom, the schedule is paused. */
+  paused?: { at: number; by: string }
+}
+
+/** A run that begins this late was missed: the hub was not there. */
+const lateMs = 60_000
+/** Missed times are counted up to this number. */
+const mostMissed = 1_000
+
+/** The next act of a schedule: the time that has come, the words about it, and the schedule afterwards. */
+type DueRun = { schedule: Schedule; at: number; note?: string }
+
+/**
+ * Returns the run that is due, or undefined before its time. Times that were missed while the hub was away become one run, which
+ * says so; the next one is after now.
+ */
+export function dueRun(schedule: Schedule, now: number, cron: CronTimes): DueRun | undefined {
+  const { cron: pattern, zone, next: at, paused } = schedule
+  if (at === undefined || at > now || paused) return undefined
+  const next = cron.next(pattern, zone, now)
+  const { next: _, ...rest } = schedule
+  const after: Schedule = next === undefined ? rest : { ...rest, next }
+  if (now - at < lateMs) return { schedule: after, at }
+  const due = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  const missed = timesBetween(schedule, at, now, cron)
+  const note =
+    missed === 1
+      ? `This run was due at ${due} UTC, when the hub was away.`
+      : `${missed > mostMissed ? `More than ${mostMissed}` : missed} times since ${due} UTC were missed while the hub was away; this is the one run for them.`
+  return { schedule: after, at, note }
+}
+
+/** How many times of a schedule lie between its due time, which counts, and now. */
+function timesBetween({ cron: pattern, zone }: Schedule, first: number, now: number, cron: CronTimes): number {
+  let count = 0
+  for (let at: number | undefined = first; at !== undefined && at <= now && count <= mostMissed; count++)
+    at = cron.next(pattern, zone, at)
+  return count
+}
+
+/** A schedule that goes on after a pause: times that passed meanwhile are not run. */
+export function resumedSchedule(schedule: Schedule, now: number, cron: CronTimes): Schedule {
+  const { paused: _, next: was, ...rest } = schedule
+  const next = was !== undefined && was > now ? was : cron.next(schedule.cron, schedule.zone, now)
+  return next === undefined ? rest : { ...rest, next }
+}

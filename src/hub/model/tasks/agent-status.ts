@@ -1,0 +1,84 @@
+import type { AgentRest } from './machine-rules.ts'
+import { sizeWords } from '../../../base/text/size-words.ts'
+import { littleDisk } from '../../../core/work/full-disk.ts'
+import { pauseWords } from './machine-rules.ts'
+
+/** The report of an agent about itself. Everything may be missing: an older agent, or one that speaks MCP, reports nothing. */
+export type AgentStatus = {
+  /** The name of the machine on which the agent runs. */
+  machine?: string
+  /** The way of thinking that is at work in its turn. */
+  framework?: string
+  /** The free part of its context window, from 1 to 0. */
+  contextLeft?: number
+  /** The bytes that are free on the disk where it works, roughly. */
+  diskFree?: number
+  /** When its quota comes back, the words of its provider, and when the agent reported them. */
+  parkedUntil?: number
+  parkedWhy?: string
+  parkedAt?: number
+}
+
+/** The free space of the disks on which the agents of each machine work; of several disks the fullest. */
+export function diskByMachine(agents: Iterable<{ status?: AgentStatus | undefined }>): Map<string, number> {
+  const free = new Map<string, number>()
+  for (const { status: { machine, diskFree } = {} } of agents)
+    if (machine !== undefined && diskFree !== undefined)
+      free.set(machine, Math.min(diskFree, free.get(machine) ?? Infinity))
+  return free
+}
+
+/** The free space of a machine for people, and that it is little. */
+export const diskWords = (free: number) => `${sizeWords(free)} free${free < littleDisk ? ', nearly full' : ''}`
+
+/** A message that a person sent to an agent. */
+export type AgentMessage = {
+  at: number
+  by: string
+  text: string
+  /** The request that sent the message, where its client may send it again. */
+  request?: string
+}
+
+/** Whether an agent waits for a prompt, whether it is present at all, and when it was last heard of. */
+export type AgentStanding = { id: string; waits: boolean; about: boolean; seen: number }
+
+/** The states of an agent, the one that needs a person most first. */
+export const agentStates = ['asking', 'parked', 'working', 'paused', 'waiting', 'idle', 'offline'] as const
+
+export type AgentState = (typeof agentStates)[number]
+
+/** Everything that the state of an agent follows from; `task` is the task that it has, `rests` says why it is given none. */
+type Known = {
+  asks?: unknown
+  status?: AgentStatus
+  waits?: boolean
+  about?: boolean
+  task?: unknown
+  rests?: AgentRest
+}
+
+/**
+ * The state of an agent, by the same rule on every screen. An agent at work may be silent for long without being offline, because
+ * its task is taken back when it is silent for too long.
+ */
+export function agentState({ asks, status, waits, about, task, rests }: Known, now: number): AgentState {
+  if (!about && !waits && task === undefined) return 'offline'
+  if (asks !== undefined) return 'asking'
+  if ((status?.parkedUntil ?? 0) > now) return 'parked'
+  if (task !== undefined) return 'working'
+  if (rests && 'pause' in rests) return 'paused'
+  return waits ? 'waiting' : 'idle'
+}
+
+/** The state in words; `when` writes a time of day in the reader's own zone. */
+export function stateWords(agent: Known, now: number, when: (at: number) => string): string {
+  const state = agentState(agent, now)
+  if (state === 'parked') return `parked until ${when(agent.status?.parkedUntil ?? now)}`
+  const { rests } = agent
+  if (!rests || !('pause' in rests) || (state === 'offline' && rests.of !== 'agent')) return state
+  const pause = pauseWords(rests.pause, agent.task === undefined ? 0 : 1)
+  const whole = rests.of === 'agent' ? pause : `${rests.of === 'hub' ? 'the hub' : 'its machine'} is ${pause}`
+  if (state === 'paused') return rests.of === 'agent' ? pause : `paused: ${whole}`
+  return `${state}; ${whole}`
+}

@@ -1,0 +1,107 @@
+import type { Option } from '../../../core/talk/question.ts'
+import type { Spent } from '../../../core/work/budget.ts'
+import { workspaceName } from './workspace.ts'
+import { defined } from '../../../base/defined.ts'
+import { grouped } from '../../../base/text/number-words.ts'
+import { consentOptions } from '../../../core/talk/consent.ts'
+import { dollars } from '../../../core/work/budget.ts'
+
+/** The most that a task, or a workspace on one day, uses before a person is asked. `cost` is in dollars. */
+export type SpendingCap = { tokens?: number; cost?: number }
+
+/** The caps of the settings: for each task that names none, and for each workspace and day. */
+export type SpendingCaps = { task?: SpendingCap; day?: SpendingCap }
+
+/** The answers of a person when a cap is passed. */
+export type CapAnswer = 'again' | 'uncapped' | 'stop'
+
+/** The tokens and the cost of one workspace on one day, and the answer of a person when they passed the cap. */
+export type WorkspaceDay = {
+  workspace: string
+  /** The day at the place of the hub, as in 2026-11-16. */
+  day: string
+  spent: Spent
+  cap?: SpendingCap
+  /** The amounts up to which the workspace may go after a person allowed as much again. */
+  allowed?: SpendingCap
+  /** When the cap was passed and no person had answered yet. */
+  asked?: number
+  /** The answer that ends the asking for the day, and who gave it. */
+  answer?: Exclude<CapAnswer, 'again'>
+  by?: string
+}
+
+/** The sum of two amounts. A cost that is not known for either stays unknown. */
+export function addSpent(a: Spent, b: Spent): Spent {
+  const sum = (x: number | undefined, y: number | undefined) =>
+    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0)
+  return defined({ tokens: a.tokens + b.tokens, cost: sum(a.cost, b.cost), priced: sum(a.priced, b.priced) })
+}
+
+/** The tokens and the cost of all tries of a task. */
+export function spentOn({ tries = [] }: { tries?: readonly { spent?: Spent }[] }): Spent {
+  return tries.reduce<Spent>((sum, { spent }) => (spent ? addSpent(sum, spent) : sum), { tokens: 0 })
+}
+
+/** The tokens whose price is not known. An agent that tells a cost and no number of priced tokens means all of them. */
+const unpriced = ({ tokens, cost, priced = cost === undefined ? 0 : tokens }: Spent) => Math.max(0, tokens - priced)
+
+/**
+ * Says how much of a cap is used, in words that complete "The task has …", once the cap is reached; undefined before. Where the
+ * price of a model is not known its tokens count, and a cap on the cost alone is passed with the first of them: nobody can
+ * hold it.
+ */
+export function passedCap(spent: Spent, { tokens, cost }: SpendingCap): string | undefined {
+  if (tokens !== undefined && spent.tokens >= tokens)
+    return `used ${grouped(spent.tokens)} of ${grouped(tokens)} tokens`
+  if (cost === undefined) return undefined
+  if ((spent.cost ?? 0) >= cost) return `used ${dollars(spent.cost ?? 0)} of ${dollars(cost)}`
+  if (tokens !== undefined || unpriced(spent) === 0) return undefined
+  return `used ${grouped(unpriced(spent))} tokens of a model whose price is not known, so its cap of ${dollars(cost)} cannot be held`
+}
+
+/** The amounts up to which the work may go when a person allows as much again as the cap. */
+export function raisedCap(spent: Spent, cap: SpendingCap, allowed: SpendingCap = cap): SpendingCap {
+  const again = (used: number, limit: number, each: number) => (used >= limit ? used + each : limit)
+  const { cost: upTo = cap.cost, tokens: most = cap.tokens } = allowed
+  const byTokens = most === undefined && cap.cost !== undefined && unpriced(spent) > 0
+  return defined({
+    cost: cap.cost === undefined || upTo === undefined ? undefined : again(spent.cost ?? 0, upTo, cap.cost),
+    // Without a price there is only the number of tokens to hold the work to.
+    tokens: byTokens ? spent.tokens * 2 : most && again(spent.tokens, most, cap.tokens ?? most),
+  })
+}
+
+/** "$2.00", "500,000 tokens" or both. */
+export function capWords({ cost, tokens }: SpendingCap): string {
+  return [
+    ...(cost === undefined ? [] : [dollars(cost)]),
+    ...(tokens === undefined ? [] : [`${grouped(tokens)} tokens`]),
+  ].join(' and ')
+}
+
+/** The answers that a person may give when a cap is passed; `upTo` says where the next question would come. */
+export function capOptions(upTo: string, subject: 'task' | 'day' | 'pipeline'): Option[] {
+  const today = subject === 'day' ? ' today' : ''
+  const stop = subject === 'day' ? 'Begin no further task today' : `Stop the ${subject}`
+  return consentOptions({
+    once: { id: 'again', label: `Go on with as much again, up to ${upTo}${today}` },
+    always: { id: 'uncapped', label: `Go on without a ${subject === 'pipeline' ? 'budget' : 'cap'}${today}` },
+    no: { id: 'stop', label: stop },
+  })
+}
+
+/** The amounts at which the hub asks next; undefined where a person has taken the cap away. */
+export function dayLimit({ cap, allowed, answer }: WorkspaceDay): SpendingCap | undefined {
+  return answer === 'uncapped' ? undefined : (allowed ?? cap)
+}
+
+/** Says why no task of a workspace is begun today; undefined where tasks are. */
+export function dayStop(day: WorkspaceDay | undefined): string | undefined {
+  const limit = day && dayLimit(day)
+  const passed = limit && passedCap(day.spent, limit)
+  if (!day || passed === undefined) return undefined
+  const next =
+    day.answer === 'stop' ? `${day.by} said to begin no further task today` : 'a person is asked in the inbox'
+  return `${workspaceName(day.workspace)} has ${passed} today; ${next}`
+}

@@ -1,0 +1,14 @@
+import { durationMs } from '../../base/time/duration.ts'
+import { UsageError } from '../../core/io.ts'
+
+/** Finished tasks are kept for at least this long, so that nobody loses a result that was not read yet. */
+const leastKeptMs = 3_600_000
+
+/** Reads how long finished tasks are kept; `from` names the option or the setting. */
+export function keptTime(from: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = durationMs(text) ?? 0
+  if (ms < leastKeptMs)
+    throw new UsageError(`${from}: found "${text}", allowed: a time of at least one hour, such as 90d or 12h.`)
+  return ms
+}

@@ -1,0 +1,117 @@
+import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { wallEnvironment } from '../safety/wall/wall-environment.ts'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { randomName } from '../base/id.ts'
+import { isWithin, realIfThere, realOrSame } from '../base/files/real-path.ts'
+import { isSecretName, isSecretPlace, secretFolders } from '../safety/secret-files.ts'
+import { temporary } from '../safety/wall/hidden-places.ts'
+import { pnpmStore } from '../safety/wall/wall-environment.ts'
+import { slugOf } from '../home/project.ts'
+import { noteOnce } from './native-parts.ts'
+
+/**
+ * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.
+ * Undefined where it cannot be made.
+ */
+export async function projectCaches(parts: NativeParts): Promise<string | undefined> {
+  // A run of which nothing is kept leaves no cache either.
+  return parts.audited ? projectFolder(parts, 'caches') : undefined
+}
+
+const placeIn = ({ home, root }: NativeParts, name: string) => join(home, 'projects', slugOf(root), name)
+
+function projectFolder(parts: NativeParts, name: string): Promise<string | undefined> {
+  const folder = placeIn(parts, name)
+  const made = mkdir(folder, { recursive: true, mode: 0o700 })
+  return made.then(
+    () => folder,
+    () => undefined,
+  )
+}
+
+/** Where a pnpm before version 11 reads its settings: npm would warn of a variable that leads to the store. */
+const pnpmSettings = process.platform === 'darwin' ? 'Library/Preferences/pnpm/rc' : '.config/pnpm/rc'
+
+/**
+ * The folder that is the home of a project's commands, with the settings that no variable can give. The home is filled before it is
+ * put into its place, because commands could fill it with links afterwards. Undefined where it cannot be made.
+ */
+async function projectHome(parts: NativeParts): Promise<string | undefined> {
+  const folder = placeIn(parts, 'home')
+  if (existsSync(folder)) return folder
+  const made = `${folder}.${randomName()}`
+  try {
+    await mkdir(dirname(join(made, pnpmSettings)), { recursive: true, mode: 0o700 })
+    await writeFile(join(made, pnpmSettings), `store-dir=${join(placeIn(parts, 'caches'), pnpmStore)}\n`)
+    await rename(made, folder)
+  } catch {
+    await rm(made, { recursive: true, force: true })
+  }
+  // Another process may have been first.
+  return existsSync(folder) ? folder : undefined
+}
+
+/** The home that commands of a project see in place of the person's. */
+type HomeView = {
+  /** The folders of it that may be written where the project may. */
+  own: string[]
+  /** What else can be read: the person's git settings without logins and programs, and what the settings show. */
+  shown: string[]
+  names: Pick<NonNullable<Parameters<typeof wallEnvironment>[1]>, 'home' | 'gitSettings'>
+}
+
+/**
+ * Makes the home of a project's commands: a folder of our own that only they see, at its own path. At the path of the person's home
+ * the places that are shown there would be mounted through a folder that commands can fill with links; and macOS can show nothing
+ * at another path. A run of which nothing is kept has the temporary folder as its home.
+ */
+export async function homeView(settings: NativeSeat['settings'], parts: NativeParts): Promise<HomeView> {
+  const { home, root, env, audited } = parts
+  const { plainGitSettings } = await import('../safety/wall/git-settings.ts')
+  const gitSettings = await plainGitSettings({ root, env, own: home }).catch(() => undefined)
+  const { shown: agreed = [] } = await parts.project.read()
+  const show = [
+    ...(settings.sandbox.show ?? []).flatMap((path) => namedPlace(path, parts)),
+    // A place that was replaced by a link since the person agreed leads elsewhere, and counts no more.
+    ...agreed.filter((path) => showable(path, parts) === path),
+  ]
+  const folder = audited ? await projectHome(parts) : undefined
+  const shown = gitSettings === undefined ? show : [...show, dirname(gitSettings)]
+  const names = {
+    home: folder ?? (process.platform === 'linux' ? temporary : tmpdir()),
+    ...(gitSettings !== undefined && { gitSettings }),
+  }
+  return { own: folder === undefined ? [] : [folder], shown, names }
+}
+
+/** Places of the running system, which every command has of its own. */
+const ofSystem = ['/proc', '/dev', '/sys']
+
+/**
+ * The real place that a person may let commands read: nothing of termaite or of the running system, no key, and no folder around keys,
+ * the home or the project.
+ */
+export function showable(path: string, { root, home, env }: NativeParts): string | undefined {
+  const place = realIfThere(path)
+  const person = env.HOME ?? home
+  if (place === undefined || isSecretName(place) || isSecretPlace(place, realOrSame(person))) return undefined
+  if ([realOrSame(home), ...ofSystem].some((outer) => isWithin(outer, place))) return undefined
+  const around = [root, home, person, temporary, '/run', ...secretFolders(person)].map(realOrSame)
+  return around.some((inner) => isWithin(place, inner)) ? undefined : place
+}
+
+/** The place that the settings show by a path, if it is there; a path through a folder that commands write could lead anywhere. */
+function namedPlace(path: string, parts: NativeParts): string[] {
+  const { root, home, env, folders } = parts
+  const named = path.replace(/^~(?=\/|$)/, env.HOME ?? home)
+  if (realIfThere(named) === undefined || [root, ...folders.now].some((folder) => isWithin(folder, resolve(named))))
+    return []
+  const place = showable(named, parts)
+  if (place !== undefined) return [named]
+  const words = `The sandbox does not show ${path}, which sandbox.show in your settings names: keys, files of termaite and of the running system, and folders around your home or the project stay hidden. Name the folder that you need.`
+  noteOnce(parts, words)
+  return []
+}

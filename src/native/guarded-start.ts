@@ -1,0 +1,144 @@
+import type { Argv, EnclosedSeat } from '../agents/enclosure.ts'
+import type { Failure } from '../core/talk/outcome.ts'
+import type { Profile } from '../core/profile/profile.ts'
+import type { CliAgentSettings } from '../settings/agent-settings.ts'
+import { existsSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { onOneLine } from '../base/text/ansi.ts'
+import { makeFolder, namesIn, replaceFile } from '../base/files/files.ts'
+import { projectRoot } from '../base/files/git.ts'
+import { randomName } from '../base/id.ts'
+import { sha256 } from '../base/hash.ts'
+import { foldersDown } from '../base/files/real-path.ts'
+import { isThere } from '../base/files/files.ts'
+
+/** A CLI's command line and variables with which it leaves out what the project brings, and a note about that for the person. */
+type GuardedStart = { argv: Argv; vars: Record<string, string>; told: string[] }
+
+/**
+ * Makes a CLI leave out the project's own settings, hooks and servers unless the person has trusted them as they are now, and
+ * keeps the project's `.env` from moving its addresses and keys. The files are compared with the trusted ones at every start.
+ */
+export async function guardedStart(
+  argv: Argv,
+  { agent, profile, own }: { agent: Pick<CliAgentSettings, 'name' | 'command'>; profile: Profile; own: string },
+  { cwd, env, ask }: Pick<EnclosedSeat, 'cwd' | 'env' | 'ask'>,
+): Promise<GuardedStart | { refused: Failure }> {
+  const root = projectRoot(cwd)
+  const found = foundFiles(profile, root, cwd)
+  const { state, out } = found.length === 0 ? unsteered : await (await trustBook(own)).of(root, cwd)
+  const loose = out.filter((path) => found.some((name) => `/${path}/`.includes(`/${name}/`)))
+  let trusted = state === 'trusted' && loose.length === 0
+  // Named by its content, because agents in other projects are started at the same time.
+  const file = (name: string, text: string) => {
+    const mark = sha256().update(text).digest('hex').slice(0, 12)
+    return keptFile(join(own, 'guards', `${profile.name}-${mark}-${name}`), text)
+  }
+  const guard = () => profile.guard?.({ home: env.HOME ?? '', cwd, env, root, trusted, file })
+  let start = await guard()
+  const names = found.join(', ')
+  // A command that the person wrote runs as written, so that no words can be added to it.
+  const isOwn = agent.command !== undefined
+  const uses = () =>
+    trusted ? undefined : start === undefined || start.refuses ? 'CLI' : isOwn && start.words ? 'command' : undefined
+  if (uses() && ask && loose.length === 0) {
+    const asked = asking.get(cwd) ?? askForTrust({ root, cwd, own, title: profile.title }, ask)
+    asking.set(cwd, asked)
+    trusted = await asked.finally(() => asking.delete(cwd))
+    start = await guard()
+  }
+  const advice =
+    loose.length === 0
+      ? 'Read it, then run termaite trust (/trust in the chat)'
+      : `${loose.map(onOneLine).join(', ')} ${loose.length === 1 ? 'leads' : 'lead'} out of the project, where termaite does not see what changes: put a copy there instead of the link`
+  const by = uses()
+  if (by) {
+    const why =
+      by === 'CLI' ? 'it has no option to leave that out' : 'its command in your settings runs as you wrote it'
+    const message = `${profile.title} could start programs from ${names}, which came with this project and which ${loose.length > 0 ? 'cannot be trusted' : 'you have not trusted'}, and ${why}. ${advice}, or move it away`
+    return { refused: { kind: 'missing', message } }
+  }
+  const told = trusted
+    ? []
+    : [
+        `${profile.title} was started without ${names}: this came with the project, and ${loose.length > 0 ? 'it cannot be trusted' : 'you have not trusted it'}. ${advice}.`,
+      ]
+  const words = isOwn ? [] : [start?.words, start?.instructions].filter((one) => one !== undefined)
+  return { argv: withWords(argv, words.join(' ')), vars: start?.env ?? {}, told }
+}
+
+/**
+ * Called before a CLI is started; the returned function is called after its end, and keeps the answers that the CLI wrote into the
+ * project when it had none of its files there before. Where it had some, the trust in these tells what is an answer.
+ */
+export function answerKeeper(profile: Profile, cwd: string, own: string): () => Promise<void> {
+  const root = projectRoot(cwd)
+  const isOwn = (path: string) => profile.projectFiles.some((name) => `/${path}/`.includes(`/${name}/`))
+  if (foundFiles(profile, root, cwd).length > 0) return async () => {}
+  return async () => {
+    if (foundFiles(profile, root, cwd).length > 0) await (await trustBook(own)).keepAnswers(root, cwd, isOwn)
+  }
+}
+
+/** The files of the project that start programs in this CLI; instructions are text. */
+function foundFiles({ projectFiles }: Profile, root: string, cwd: string): string[] {
+  const folders = foldersDown(root, cwd)
+  const names = projectFiles.filter((name) => !name.endsWith('.md'))
+  // A link that leads nowhere may lead somewhere when the CLI reads it.
+  return names.filter((name) => folders.some((folder) => isThere(join(folder, name))))
+}
+
+/** The trust in a folder in which nothing steers a CLI. */
+const unsteered = { state: 'trusted', out: [] as string[] }
+
+async function trustBook(own: string) {
+  const [{ TrustBook }, { fileStore }] = await Promise.all([
+    import('../safety/trust/folder-trust.ts'),
+    import('../store/files/file-store.ts'),
+  ])
+  return new TrustBook(fileStore(own), { own })
+}
+
+/** The open questions by the folder that they are about: agents that start there at the same time share the answer. */
+const asking = new Map<string, Promise<boolean>>()
+
+/** Asks whether the project's files may be used by a CLI that would use them. They are trusted as the card shows them. */
+async function askForTrust(
+  { root, cwd, own, title }: { root: string; cwd: string; own: string; title: string },
+  ask: NonNullable<EnclosedSeat['ask']>,
+): Promise<boolean> {
+  const book = await trustBook(own)
+  const standing = await book.of(root, cwd)
+  if (standing.state === 'trusted') return true
+  // Not all of the files can be shown, so that nobody can agree to them.
+  if (standing.excess !== undefined) return false
+  const { folderQuestion } = await import('./native-trust.ts')
+  const question = await folderQuestion({ root, home: own }, standing, book)
+  const text = `${question.text} ${title} would use them, so it starts only if you do.`
+  const picks = await ask({ ...question, text })
+  return picks?.includes('trust') === true && (await book.trust(root, standing.mark, cwd)).state === 'trusted'
+}
+
+/** A file that no CLI was started with for so long is removed. */
+const unusedMs = 30 * 24 * 3_600_000
+
+/** A file of ours with a text; returns its path. Its time is that of its last use. */
+function keptFile(path: string, text: string): string {
+  const folder = dirname(path)
+  makeFolder(folder)
+  const now = Date.now()
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) utimesSync(path, now / 1000, now / 1000)
+  else replaceFile(path, text, `${path}.${randomName()}`)
+  for (const name of namesIn(folder)) {
+    const used = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now
+    if (used < now - unusedMs) rmSync(join(folder, name), { force: true })
+  }
+  return path
+}
+
+/** The command with further words of a CLI whose command line its profile composed. */
+function withWords(argv: Argv, words: string): Argv {
+  const [program, flag, line, ...more] = argv
+  if (words === '' || flag !== '-c' || line === undefined || more.length > 0) return argv
+  return [program, flag, `${line} ${words}`]
+}

@@ -1,0 +1,55 @@
+import type { NativeParts } from './native-parts.ts'
+import { withoutProject } from '../base/process/program-path.ts'
+import { Machine } from '../machine/machine.ts'
+import { machineSummary } from '../machine/machine-summary.ts'
+
+/** A turn that ends sooner never pays for a scan. */
+const scanDelayMs = 1000
+
+/** The machine's facts that our own agent is told; `edition` changes when the person has the machine scanned again. */
+type MachineFacts = { words: string; edition: string }
+
+/** Returns what is known at once. Old facts are refreshed by a scan behind the first request, for the next session. */
+export async function machineFacts(parts: NativeParts, asked: Promise<void>): Promise<MachineFacts> {
+  const { spec, asked: refreshed, fresh } = await machineOf(parts).known()
+  // The turn does not wait for the scan; closing the run does. A scan that fails leaves the old facts.
+  if (!fresh && !parts.state.scan) scanBehind(parts, asked).catch(() => {})
+  return { words: machineSummary(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
+}
+
+type MachineParts = Pick<NativeParts, 'store' | 'env' | 'clock' | 'state' | 'root'>
+
+/**
+ * The machine's facts that this run shares. Programs that the project puts on the PATH are left out: they are not part of the
+ * machine, and a scan would start them.
+ */
+export function machineOf({ store, env, clock, state, root }: MachineParts): Machine {
+  return (state.machine ??= new Machine(store, { env: withoutProject(env, root), clock }))
+}
+
+/** The start of a chat or of a turn comes first; a run that ends sooner never pays for a scan. */
+const startDelayMs = 3000
+
+/** Scans the machine in the background of a start, where it was never scanned or the facts are old. Closing the run ends it. */
+export function scanAtStart(parts: MachineParts): void {
+  if (parts.state.scan) return
+  // Nobody waits for the scan, and one that fails is tried again at the next start.
+  scanBehind(parts, Promise.resolve(), startDelayMs).catch(() => {})
+}
+
+async function scanBehind(parts: MachineParts, asked: Promise<void>, delayMs = scanDelayMs): Promise<void> {
+  const { state, clock } = parts
+  const scan = (state.scan = new AbortController())
+  const { signal } = scan
+  const over = () => {
+    if (state.scan === scan) delete state.scan
+  }
+  await asked
+  await clock.sleep(delayMs, signal)
+  if (signal.aborted) return
+  const machine = machineOf(parts)
+  if ((await machine.known()).fresh) return over()
+  const { unkept } = await machine.scan({ signal })
+  // A chat may last longer than the facts do, so another scan may follow; without a home that keeps them, every turn would scan.
+  if (unkept === undefined) over()
+}

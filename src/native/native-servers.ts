@@ -1,0 +1,124 @@
+import type { McpConfig, McpServers } from './tools/mcp/remote-servers.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { NativeParts } from './native-parts.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { collect } from '../base/process/collect.ts'
+import { openKeys } from '../safety/api-keys.ts'
+import { version } from '../base/version.ts'
+import { enclosed } from './native-enclosure.ts'
+import { noteOnce } from './native-parts.ts'
+import { isWalled } from './native-sandbox.ts'
+import { withoutModelKeys } from '../core/profile/key-variables.ts'
+
+const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
+
+type ServerOptions = {
+  settings: Settings
+  /** The leash whose wall stands around the servers. */
+  leash: Leash
+  trusted: boolean
+}
+
+/**
+ * Starts the MCP servers of this run, once, and again where another wall has to stand around them or the folder's trust has
+ * changed. An agent that may only look
+ * calls no server, so that those of other agents go on as they are. Undefined when none is configured; then no MCP code is loaded.
+ */
+export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
+  const { state } = parts
+  const { settings, leash, trusted } = options
+  const was = state.serverSeat
+  const isSame = !was || (was.trusted === trusted && (leash === 'read' || wallKind(was) === wallKind(options)))
+  if (state.servers && isSame) return state.servers
+  state.serverSeat = { settings, leash, trusted }
+  return (state.servers = state.servers ? refreshedServers(parts, options) : open(parts, options))
+}
+
+const wallKind = ({ settings, leash }: Pick<ServerOptions, 'settings' | 'leash'>): string =>
+  isWalled({ settings }, leash) ? (leash === 'read' ? 'read' : 'write') : 'none'
+
+/** Applies the configuration of now: servers that run are ended and started again. */
+export async function refreshedServers(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
+  const { state } = parts
+  const running = await state.servers
+  state.serverSeat = { settings: options.settings, leash: options.leash, trusted: options.trusted }
+  const config = await checkedServers(parts, options)
+  if (running && config) await running.refresh(config)
+  else await running?.close()
+  const now = running && config ? Promise.resolve(running) : open(parts, options)
+  state.servers = now
+  return now
+}
+
+/** Whether the project has a file that may name MCP servers. */
+export const hasServerFile = ({ root }: Pick<NativeParts, 'root'>) => files.some((file) => existsSync(join(root, file)))
+
+/** Reads which servers are configured now; undefined when there is none. */
+export async function configuredServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
+  const { root, home, env } = parts
+  const { trusted } = options
+  const settings = options.settings.mcpServers
+  const own = Object.keys(settings).length > 0
+  if (!own && !(trusted && hasServerFile(parts))) return undefined
+  const { readServers } = await import('./tools/mcp/server-config.ts')
+  const config = await readServers({ root, home: env.HOME ?? home, env, trusted, settings })
+  return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
+}
+
+/** Reads which servers are configured, and tells the person once of each wrong entry. */
+export async function checkedServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
+  const config = await configuredServers(parts, options)
+  for (const warning of config?.warnings ?? []) noteOnce(parts, warning)
+  return config
+}
+
+async function open(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
+  const { root, env, clock, blobs } = parts
+  const config = await checkedServers(parts, options)
+  if (!config) return undefined
+  const { openServers } = await import('./tools/mcp/remote-servers.ts')
+  const keys = openKeys(parts)
+  const secrets = {
+    read: async (name: string) => (await keys.get(`mcp ${name}`, []))?.key,
+    async write(name: string, value: string | undefined) {
+      if (value === undefined) await keys.remove(`mcp ${name}`)
+      else await keys.put(`mcp ${name}`, value)
+    },
+  }
+  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const browse = async (url: string) => {
+    // The address comes from the server: a file, or the address of another program, is not opened.
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+      throw new Error(`the login page ${url} is not opened, because it is not an http or https address`)
+    await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
+  }
+  let opened: McpServers | undefined
+  opened = openServers(config, {
+    ...{ root, env, clock, version, blobs, secrets, browse },
+    changed: () => {
+      if (opened) noteFaults(opened, parts)
+      for (const tell of parts.state.serversChanged) tell()
+    },
+    // The settings and the leash of now: a server is started again after it has ended.
+    enclose: ({ own = false, unwalled }, argv, given) =>
+      enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.serverSeat ?? options, parts),
+  })
+  return opened
+}
+
+/** Tells the person once of each server that stopped, or that cannot be used until they do something. */
+function noteFaults(servers: McpServers, parts: NativeParts): void {
+  for (const { name, state, why = 'it says nothing about the cause' } of servers.status().servers) {
+    const words = {
+      waiting: `The MCP server ${name} does not run: ${why}. It is started again by itself; /mcp shows its output.`,
+      failed: `The MCP server ${name} is not started again: ${why}. Mend its configuration and type /mcp refresh.`,
+      login: `The MCP server ${name} requires a login: type /mcp login ${name}.`,
+    }[state as string]
+    const key = `${name} ${state}`
+    if (words === undefined || parts.state.told.has(key)) continue
+    parts.state.told.add(key)
+    parts.state.notes.push(words)
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Framework } from '../../../core/talk/framework.ts'
+import type { Blobs } from '../../../core/talk/store.ts'
+import type { ToolCall, ToolOutput } from '../../../core/work/tool.ts'
+import type { Fetch } from './web-request.ts'
+
+/** A skill; its text is read when it is loaded. */
+export type Skill = { name: string; description: string; body(): string | Promise<string> }
+
+/** Thinks a question through in a framework; the signal ends the waiting, and not the thinking. */
+export type Advise = (
+  request: { framework: Exclude<Framework, 'direct'>; question: string },
+  signal?: AbortSignal,
+) => Promise<string>
+
+/** The parts that the tools of one agent need. A missing optional part leaves out the tool that needs it. */
+export type ToolParts = {
+  /** The project's real path: a listing marks links that lead out of it. */
+  root: string
+  env: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  /** Keeps long outputs whole. */
+  blobs: Blobs
+  /** Removes secrets from text that a tool keeps on disk. */
+  mask?(text: string): string
+  /** Whether a file may hold keys: a search of a folder leaves such files out, so that they are read only by name. */
+  isSecret?(path: string): boolean
+  /** How a shell command is started, for example in a sandbox; by bash if it is not given. */
+  shell?(command: string, call: ToolCall): Promise<ShellStart>
+  /** The same for an interpreter, whose code comes later and cannot be judged by its command line; `outside`: the code cannot run behind a wall. */
+  interpreter?(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
+  /** Runs the formatter that the settings name for a file; undefined where they name none. */
+  format?(path: string, call: ToolCall): Promise<FormatterRun | undefined>
+  web?: WebParts
+  skills?: readonly Skill[]
+  /** Hands a task to another agent and returns its answer; `type` names the kind of agent. */
+  consult?(request: { task: string; type?: string }, call: ToolCall): Promise<ToolOutput>
+  /** Thinks a question through with other agents; `available` says whether the tool is offered. */
+  thinking?: { advise: Advise; available(): boolean }
+  /** Runs code in an empty folder, without access to the project. */
+  sandboxed?(language: string, code: string, call: ToolCall): Promise<ToolOutput>
+}
+
+/** A formatter that was run over a file: its command as the settings have it, and why it failed, if it did. */
+export type FormatterRun = { command: string; problem?: string }
+
+/** How a command is started. */
+export type ShellStart = {
+  argv: readonly [string, ...string[]]
+  /** The command's environment, if it is not that of the tools. */
+  env?: ToolParts['env']
+  /** Says which walls stand around the command: an interpreter goes on only behind the same ones. */
+  walls?: string
+  /** To be called once the command's last process has ended: removes what it must not leave behind, and says so in sentences. */
+  settle?(): Promise<string[]>
+}
+
+type WebParts = {
+  /** The address of the person's own SearXNG server. */
+  search?: string
+  /** Hosts on a private network that may be fetched nevertheless. */
+  allowed?: readonly string[]
+  /** Fetches a page; over the network if it is not given. */
+  fetch?: Fetch
+}

@@ -1,0 +1,77 @@
+import type { Task } from '../../../hub/model/tasks/task.ts'
+import type { AgentRow } from '../hub/hub-state.ts'
+import { useState } from 'preact/hooks'
+import { act, actLater, actWithUndo, agentPath, held as heldActs, taskPath } from '../hub/act.ts'
+import { me } from '../hub/hub-state.ts'
+import { LineForm } from '../frame/line-form.tsx'
+import { PauseActs } from './pauses.tsx'
+
+/** Everything that a person can do with an agent. `held` is the task that it has. */
+export function AgentActs({ agent, held }: { agent: AgentRow; held: Task | undefined }) {
+  const [isWriting, setWriting] = useState(false)
+  if (me.value?.role === 'observer') return null
+  const { id, name = id } = agent
+  const stop = () => {
+    if (!held) return
+    actWithUndo(
+      `Stopped ${name}: its task is cancelled. A supervised agent is interrupted within seconds; another one learns of it with its next report.`,
+      agentPath(id, 'stop'),
+      {},
+      () => act(taskPath(held.id, 'retry')),
+    )
+  }
+  return (
+    <>
+      <div class="buttons acts">
+        <button
+          data-key="o"
+          disabled={!held}
+          title={held ? 'Cancels its task and interrupts it' : 'The agent has no task'}
+          onClick={stop}
+        >
+          <kbd>o</kbd> Stop its work
+        </button>
+        <button data-key="w" aria-expanded={isWriting} onClick={() => setWriting(!isWriting)}>
+          <kbd>w</kbd> Write to it …
+        </button>
+        <PauseActs
+          path={`/api/agents/${encodeURIComponent(id)}`}
+          name={name}
+          pause={agent.paused}
+          words="Pause"
+          keyed
+        />
+        <button
+          data-key="x"
+          disabled={agent.evicted !== undefined || heldActs.value.has(`evict ${id}`)}
+          title="Its task goes back to the queue, and the agent ends when it next asks for work"
+          onClick={() => actLater(`evict ${id}`, `Removes ${name} from the hub`, () => act(agentPath(id, 'evict')))}
+        >
+          <kbd>x</kbd> Remove from the hub
+        </button>
+      </div>
+      {isWriting ? (
+        <MessageForm to={name} path={agentPath(id, 'message')} done={() => setWriting(false)} focus />
+      ) : null}
+    </>
+  )
+}
+
+type MessageFormProps = { to: string; path: string; done?(): void; focus?: boolean }
+
+/** A message to one agent or to all. An agent reads it when it next asks for work, or at once where it waits. */
+export function MessageForm({ to, path, done, focus = false }: MessageFormProps) {
+  return (
+    <LineForm
+      label={`Message to ${to}`}
+      placeholder="Message; read when the agent next asks for work"
+      button="Send"
+      focus={focus}
+      send={(text, clear) => {
+        actLater(`message ${path}`, `Message to ${to}: ${text}`, () => act(path, { text }))
+        clear()
+        done?.()
+      }}
+    />
+  )
+}

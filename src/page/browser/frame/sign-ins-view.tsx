@@ -1,0 +1,82 @@
+import type { ListedLink, ListedSignIn } from '../../../hub/engine/access/sign-ins.ts'
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { act, refused } from '../hub/act.ts'
+import { call } from '../hub/hub-connection.ts'
+import { me } from '../hub/hub-state.ts'
+import { rowClass } from './list-keys.ts'
+import { Refused } from './refused.tsx'
+import { ago, moment } from '../words/words.ts'
+
+const signIns = signal<readonly ListedSignIn[]>([])
+const links = signal<readonly ListedLink[]>([])
+
+async function read(): Promise<void> {
+  try {
+    signIns.value = (await call('GET', '/api/sign-ins')) as ListedSignIn[]
+    links.value = (await call('GET', '/api/links')) as ListedLink[]
+  } catch (error) {
+    refused.value = error instanceof Error ? error.message : String(error)
+  }
+}
+
+const reread = () => {
+  void read()
+}
+
+export function SignInsView() {
+  useEffect(reread, [])
+  const end = (id: string) => () => act(`/api/sign-ins/${encodeURIComponent(id)}/end`, {}, reread)
+  return (
+    <section aria-labelledby="sign-ins-title">
+      <h1 id="sign-ins-title">Sign-ins</h1>
+      <Refused />
+      <ul class="rows">
+        {signIns.value.map(({ id, browser, role, made, used, ends }) => (
+          <li class={rowClass} key={id}>
+            <article>
+              <h2>
+                <span>{id === me.value?.id ? 'This browser' : browser || 'A browser'}</span>
+                <span class="badge">{role}</span>
+              </h2>
+              <p class="quiet">
+                since {moment(made)} · used {ago(used ?? made)}
+                {ends === undefined ? '' : ` · ends ${moment(ends)}`}
+              </p>
+              <p class="buttons">
+                <button data-key="x" onClick={end(id)}>
+                  <kbd>x</kbd> {id === me.value?.id ? 'Sign out' : 'End this sign-in'}
+                </button>
+              </p>
+            </article>
+          </li>
+        ))}
+      </ul>
+      <h2>Links</h2>
+      {links.value.length === 0 ? (
+        <p class="empty">
+          No link is open. Make one with <code>termaite dashboard</code>; <code>--read-only</code> makes one to share.
+        </p>
+      ) : (
+        <ul class="rows">
+          {links.value.map(({ id, role, once, ends }) => (
+            <li class={rowClass} key={id}>
+              <article>
+                <h2>
+                  <span>{once ? 'A link for one use' : 'A link to share'}</span>
+                  <span class="badge">{role}</span>
+                </h2>
+                <p class="quiet">ends {moment(ends)}</p>
+                <p class="buttons">
+                  <button data-key="x" onClick={end(id)}>
+                    <kbd>x</kbd> End this link
+                  </button>
+                </p>
+              </article>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

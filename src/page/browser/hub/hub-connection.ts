@@ -1,0 +1,195 @@
+import { signal } from '@preact/signals'
+import { silenceMs } from '../../heartbeat.ts'
+import { streamEvents } from './event-text.ts'
+import { checkVersion } from './installed-page.ts'
+
+/** How the page stands with its hub: `behind` while it reads what it missed. */
+type Standing = 'signed out' | 'connecting' | 'behind' | 'live' | 'offline'
+
+export const standing = signal<Standing>('connecting')
+
+/** Why the page is signed out or offline, in words for the person. */
+export const trouble = signal('')
+
+/** The secret of this origin that the hub asks for beside its cookie. */
+const secretName = 'termaite-page'
+
+export class HubRefusal extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** The secret of the link, until the hub has answered it. */
+let linkSecret: string | undefined
+
+/** Signs in by the link in the address, if there is one. The secret is taken out of the address at once. */
+export async function signInByLink(): Promise<void> {
+  const found = /^#in=(.+)$/.exec(location.hash)?.[1]
+  if (found !== undefined) {
+    linkSecret = found
+    history.replaceState(null, '', `${location.pathname}#/inbox`)
+  }
+  if (linkSecret === undefined) return
+  const entered = (await call('POST', '/api/sign-in', { link: linkSecret })) as { page: string }
+  localStorage.setItem(secretName, entered.page)
+}
+
+export function forgetSignIn(why: string): void {
+  localStorage.removeItem(secretName)
+  trouble.value = why
+  standing.value = 'signed out'
+}
+
+/** Browsers send at most 64 kB for a page that is left. */
+const longestKept = 16_000
+
+/** Sends a request to the hub; throws a HubRefusal with the hub's own words where it is refused. */
+export async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+  const text = body === undefined ? null : JSON.stringify(body)
+  const response = await fetch(path, {
+    method,
+    headers: { ...proof(), ...(text === null ? {} : { 'content-type': 'application/json' }) },
+    body: text,
+    credentials: 'same-origin',
+    // The last act of a person is sent even when the page is left meanwhile.
+    keepalive: text !== null && text.length < longestKept,
+  })
+  if (response.ok) return response.json()
+  throw await refusalOf(response)
+}
+
+/** Opens a text of the hub, such as the diff of a try, to be read as it comes. */
+export async function openText(path: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(path, { headers: proof(), credentials: 'same-origin', ...(signal ? { signal } : {}) })
+  if (response.ok) return response
+  throw await refusalOf(response)
+}
+
+/**
+ * The page's own secret. A browser that signed in by no link sends a word in its place: where the proxy in front of the hub has
+ * signed the person in, that shows that a script of this page asks, and no page of another site.
+ */
+export const pageSecret = () => localStorage.getItem(secretName) ?? 'none'
+
+export const proof = (): Record<string, string> => ({ 'x-termaite-page': pageSecret() })
+
+export async function refusalOf(response: Response): Promise<HubRefusal> {
+  const said = (await response.json().catch(() => ({}))) as { error?: string | { message?: string } }
+  const words = typeof said.error === 'string' ? said.error : said.error?.message
+  return new HubRefusal(response.status, words ?? `The hub answered with status ${response.status}.`)
+}
+
+type Listener = {
+  /** Reads everything anew; returns the id of the last change that it holds. */
+  load(): Promise<string>
+  /** Called before each connection. */
+  begin(): void
+  take(type: string, data: string): void
+}
+
+/** The pause before the first try to connect again, and the longer one after a try that failed. */
+export const firstPauseMs = 500
+export const longerPause = (ms: number) => Math.min(15_000, ms * 2)
+
+/** How often a connection is asked whether it is silent. */
+export const watchMs = 5_000
+
+/** Repeats a question to the hub until it is answered: a page that is opened while the hub is away keeps its sign-in and waits. */
+export async function untilReached<T>(ask: () => Promise<T>): Promise<T> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = longerPause(pauseMs)) {
+    try {
+      return await ask()
+    } catch (error) {
+      // A proxy answers for a hub that is away with a status from 500 on.
+      if (error instanceof HubRefusal && error.status < 500) throw error
+      trouble.value = 'The hub cannot be reached.'
+    }
+    standing.value = 'offline'
+    await pause(pauseMs)
+  }
+}
+
+/** Follows the hub's changes until the browser is signed out; a connection that is lost is made again, and nothing is missed. */
+export async function followHub(listener: Listener): Promise<void> {
+  for (let pauseMs = firstPauseMs, last: string | undefined; ;) {
+    try {
+      standing.value = last === undefined ? 'connecting' : 'behind'
+      last ??= await listener.load()
+      pauseMs = firstPauseMs
+      last = await readChanges(last, listener)
+    } catch (error) {
+      if (error instanceof HubRefusal && error.status === 401) {
+        forgetSignIn('This browser is not signed in, or its sign-in has ended.')
+        return
+      }
+      trouble.value = error instanceof HubRefusal ? error.message : 'The hub cannot be reached.'
+    }
+    standing.value = 'offline'
+    await pause(pauseMs)
+    pauseMs = longerPause(pauseMs)
+  }
+}
+
+/** Reads the stream to its end; returns the id of the last change, or undefined when the hub has forgotten changes in between. */
+async function readChanges(after: string, { begin, take }: Listener): Promise<string | undefined> {
+  begin()
+  const silence = new AbortController()
+  let heard = Date.now()
+  const watch = setInterval(() => Date.now() - heard > silenceMs && silence.abort(), watchMs)
+  try {
+    const response = await fetch('/api/events?turns&brief', {
+      headers: { ...proof(), 'last-event-id': after },
+      credentials: 'same-origin',
+      signal: silence.signal,
+    })
+    if (!response.ok || !response.body) throw await refusalOf(response)
+    checkVersion(response.headers.get('x-termaite-version'))
+    standing.value = 'live'
+    return await readStream(response.body, after, take, () => (heard = Date.now()))
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+/** Reads a stream of changes to its end; `hear` is called with everything that comes. */
+async function readStream(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  after: string,
+  take: Listener['take'],
+  hear: () => void,
+): Promise<string | undefined> {
+  let last = after
+  try {
+    for await (const { type, data, id } of streamEvents(body, hear)) {
+      if (type === 'lost') return undefined
+      take(type, data)
+      // Turns and standings have no id.
+      last = id ?? last
+    }
+    return last
+  } catch {
+    // The connection broke: the next one goes on after the last change that was read.
+    trouble.value = 'The hub cannot be reached.'
+    return last
+  }
+}
+
+/** Waits, and less long when the network comes back or the person looks at the page again. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const over = new AbortController()
+    const done = () => {
+      over.abort()
+      resolve()
+    }
+    setTimeout(done, ms)
+    addEventListener('online', done, { signal: over.signal })
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && done(), {
+      signal: over.signal,
+    })
+  })
+}

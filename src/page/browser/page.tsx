@@ -1,0 +1,30 @@
+import { render } from 'preact'
+import { HubRefusal, followHub, forgetSignIn, signInByLink, standing, untilReached } from './hub/hub-connection.ts'
+import { forgetLive, knowMe, load, take } from './hub/hub-state.ts'
+import { installWorker } from './hub/installed-page.ts'
+import { startNotifications } from './notifications.ts'
+import { Shell } from './shell.tsx'
+
+const root = document.getElementById('page')!
+root.replaceChildren()
+render(<Shell />, root)
+void installWorker()
+
+try {
+  await untilReached(signInByLink)
+  const { role } = await untilReached(knowMe)
+  // A guest reads one session, which asks for its news itself.
+  if (role === 'guest') standing.value = 'live'
+  else {
+    startNotifications()
+    await followHub({ load, take, begin: forgetLive })
+  }
+} catch (error) {
+  forgetSignIn(error instanceof HubRefusal ? signInWords(error) : String(error))
+}
+
+function signInWords({ status, message }: HubRefusal): string {
+  return status === 401 && !message.startsWith('This link')
+    ? 'This browser is not signed in, or its sign-in has ended.'
+    : message
+}

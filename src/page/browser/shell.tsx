@@ -1,0 +1,221 @@
+import type { ComponentChild } from 'preact'
+import { computed, effect, signal } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { address } from './frame/address.ts'
+import { AgentView } from './agents/agent-view.tsx'
+import { AgentsView } from './agents/agents-view.tsx'
+import { HubPause } from './agents/pauses.tsx'
+import { standing, trouble } from './hub/hub-connection.ts'
+import { agents, inbox, isReadingOlder, me, shownChange, taskCount, turns } from './hub/hub-state.ts'
+import { ConversationsView } from './talk/conversations-view.tsx'
+import { InboxView } from './inbox/inbox-view.tsx'
+import { KeysOverlay } from './frame/keys-overlay.tsx'
+import { handleKey, keysAreShown } from './frame/list-keys.ts'
+import { Notices } from './frame/notices.tsx'
+import { isOutdated } from './hub/installed-page.ts'
+import { NotificationsButton } from './notifications-button.tsx'
+import { SessionView } from './talk/session-view.tsx'
+import { SignInsView } from './frame/sign-ins-view.tsx'
+import { TaskView } from './tasks/task-view.tsx'
+import { TasksView } from './tasks/tasks-view.tsx'
+import { TerminalsView } from './terminals/terminals-view.tsx'
+import { TurnsView } from './talk/turns-view.tsx'
+import { UsageView } from './usage/usage-view.tsx'
+import { clockTime } from './words/words.ts'
+
+type View = {
+  name: string
+  title: string
+  roles?: readonly string[]
+  count?: () => number
+  show(id?: string): ComponentChild
+}
+
+const views: readonly View[] = [
+  { name: 'inbox', title: 'Inbox', count: () => waitingForMe.value, show: () => <InboxView /> },
+  { name: 'turns', title: 'Turns', roles: ['admin'], count: () => turns.value.size, show: () => <TurnsView /> },
+  {
+    name: 'agents',
+    title: 'Agents',
+    count: () => agents.value.size,
+    show: (id) => (id === undefined ? <AgentsView /> : <AgentView id={id} />),
+  },
+  {
+    name: 'tasks',
+    title: 'Tasks',
+    count: () => taskCount.value,
+    show: (id) => (id === undefined ? <TasksView /> : <TaskView id={id} />),
+  },
+  {
+    name: 'terminals',
+    title: 'Terminals',
+    roles: ['admin'],
+    show: (id) => (id === undefined ? <TerminalsView /> : <TerminalsView id={id} />),
+  },
+  { name: 'conversations', title: 'Conversations', roles: ['admin'], show: () => <ConversationsView /> },
+  { name: 'usage', title: 'Usage', roles: ['admin'], show: () => <UsageView /> },
+  { name: 'sign-ins', title: 'Sign-ins', roles: ['member', 'admin'], show: () => <SignInsView /> },
+]
+
+const waitingForMe = computed(() => inbox.value.filter(({ needsMe }) => needsMe).length)
+
+/** The views that this person may open; the hub refuses the others by itself. */
+const open = computed(() => views.filter(({ roles }) => !roles || roles.includes(me.value?.role ?? '')))
+
+const shown = computed(() => open.value.find(({ name }) => name === address.value.view) ?? open.value[0]!)
+
+effect(() => {
+  const waiting = waitingForMe.value
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${shown.value.title} · termaite`
+})
+
+addEventListener('keydown', handleKey)
+
+/** When the page last stopped to be live; undefined while it is. */
+const lostAt = signal<number | undefined>(undefined)
+
+effect(() => {
+  if (standing.value === 'live') lostAt.value = undefined
+  else if (standing.value === 'offline' && lostAt.peek() === undefined) lostAt.value = Date.now()
+})
+
+/** The frame around every view: navigation, the state of the connection, and the view itself. */
+export function Shell() {
+  if (standing.value === 'signed out') return <SignedOut />
+  if (me.value?.session !== undefined)
+    return (
+      <main id="main">
+        <SessionView session={me.value.session} />
+      </main>
+    )
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // The address names the view, so that the link must not change it.
+          event.preventDefault()
+          document.getElementById('main')?.focus()
+        }}
+      >
+        Skip to the content
+      </a>
+      <header>
+        <strong class="mark">termaite</strong>
+        <Navigation />
+        <Connection />
+        <NotificationsButton />
+        <button class="help" aria-label="Show all keys" title="Keys (?)" onClick={() => (keysAreShown.value = true)}>
+          ?
+        </button>
+      </header>
+      <Lost />
+      <HubPause />
+      {isOutdated.value ? (
+        <p class="updated" role="status">
+          termaite was updated. <button onClick={() => location.reload()}>Load the new page</button>
+        </p>
+      ) : null}
+      <Main />
+      <Notices />
+      <p class="sr-only" role="status">
+        {waitingForMe.value === 0 ? '' : `${waitingForMe.value} in the inbox need you`}
+      </p>
+      <KeysOverlay />
+    </>
+  )
+}
+
+/** The views that a phone shows in its bar; the others are behind one more tap. */
+const inBar = new Set(['inbox', 'agents', 'tasks', 'turns'])
+
+function Navigation() {
+  const [isOpen, setOpen] = useState(false)
+  const link = ({ name, title, count }: View) => (
+    <a
+      href={`#/${name}`}
+      key={name}
+      aria-current={shown.value.name === name ? 'page' : undefined}
+      onClick={() => setOpen(false)}
+    >
+      {title}
+      {count && count() > 0 ? <span class="count">{count().toLocaleString('en')}</span> : null}
+    </a>
+  )
+  return (
+    <nav aria-label="Views">
+      {open.value.filter(({ name }) => inBar.has(name)).map(link)}
+      <button class="more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        More
+      </button>
+      <span class={`rest ${isOpen ? 'open' : ''}`}>{open.value.filter(({ name }) => !inBar.has(name)).map(link)}</span>
+    </nav>
+  )
+}
+
+/** The view itself. When another one is opened, the keyboard and the screen reader begin at its start. */
+function Main() {
+  const main = useRef<HTMLElement>(null)
+  const { view, id } = address.value
+  const place = `${view} ${id ?? ''}`
+  const last = useRef(place)
+  useEffect(() => {
+    if (last.current === place) return
+    last.current = place
+    main.current?.focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }, [place])
+  return (
+    <main id="main" ref={main} tabindex={-1} class={shown.value.name}>
+      {shown.value.show(id)}
+    </main>
+  )
+}
+
+/** Says that what is shown may be old, and since when. */
+function Lost() {
+  const since = lostAt.value
+  if (since === undefined) return null
+  const words = `since ${clockTime(since)}. What you see may be old, and what you do is not sent.`
+  return (
+    <p class="lost" role="alert">
+      {standing.value === 'behind' ? `Connected again; reading what was missed ${words}` : `Offline ${words}`}
+    </p>
+  )
+}
+
+function Connection() {
+  const { value } = standing
+  const words = {
+    connecting: 'Connecting …',
+    behind: 'Reading what was missed …',
+    live: me.value ? `${me.value.name} · ${me.value.role}` : 'Live',
+    offline: `${trouble.value} Trying again …`,
+    'signed out': '',
+  }[value]
+  return (
+    <p
+      class={`connection ${value}`}
+      role="status"
+      data-change={shownChange.value}
+      data-tasks={isReadingOlder.value ? 'some' : 'all'}
+    >
+      <span class="dot" aria-hidden="true" />
+      {words}
+    </p>
+  )
+}
+
+function SignedOut() {
+  return (
+    <main class="alone">
+      <h1>termaite</h1>
+      <p>{trouble.value}</p>
+      <p>
+        To sign in, run <code>termaite dashboard</code> in a terminal, or type <code>/dashboard</code> in the chat, and
+        open the link that it prints.
+      </p>
+    </main>
+  )
+}

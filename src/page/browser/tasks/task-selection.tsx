@@ -1,0 +1,110 @@
+import type { Task } from '../../../hub/model/tasks/task.ts'
+import { signal } from '@preact/signals'
+import { act, actLater, taskPath, tell } from '../hub/act.ts'
+import { agents, tasks } from '../hub/hub-state.ts'
+import { bounded } from './task-filters.ts'
+
+/** The tasks that the person has marked, to do something with all of them. */
+const marked = signal<ReadonlySet<string>>(new Set())
+
+const finished = new Set(['APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED'])
+
+/** The box by which a task is marked; its key is on the button of the row. */
+export function TaskMark({ id, title }: { id: string; title: string }) {
+  const isMarked = marked.value.has(id)
+  const toggle = () => {
+    const next = new Set(marked.value)
+    if (!next.delete(id)) next.add(id)
+    marked.value = next
+  }
+  return (
+    <button
+      type="button"
+      class="mark-box"
+      data-key="x"
+      aria-pressed={isMarked}
+      aria-label={`Mark ${title}`}
+      title="Mark (x)"
+      onClick={toggle}
+    >
+      {isMarked ? '✓' : ''}
+    </button>
+  )
+}
+
+const some = (number: number) => (number === 1 ? '1 task' : `${number} tasks`)
+
+/** The acts on all marked tasks; each task that cannot take it is left as it is. */
+export function SelectionBar() {
+  const chosen = [...marked.value].flatMap((id) => tasks.value.get(id) ?? [])
+  if (chosen.length === 0) return null
+  const queued = chosen.filter(({ state }) => state === 'QUEUED')
+  const retried = chosen.filter(({ state }) => state === 'FAILED' || state === 'CANCELLED')
+  const given = [...queued, ...retried]
+  const open = chosen.filter(({ state }) => !finished.has(state))
+  const unmark = () => {
+    marked.value = new Set()
+  }
+  const each = (all: readonly Task[], verb: string, body: (task: Task) => object) => {
+    for (const task of all) act(taskPath(task.id, verb), body(task))
+  }
+  const retry = () => {
+    each(retried, 'retry', () => ({}))
+    tell(`${some(retried.length)} tried again`, () => each(retried, 'cancel', () => ({})))
+    unmark()
+  }
+  const reorder = (by: number) => () => {
+    each(queued, 'redirect', ({ priority }) => ({ priority: bounded(priority + by) }))
+    const back = () => each(queued, 'redirect', ({ priority }) => ({ priority }))
+    tell(`${some(queued.length)} ${by > 0 ? 'sooner' : 'later'}`, back)
+    unmark()
+  }
+  /** A failed task is tried again by the agent that it is given to. */
+  const give = (wish: string) => {
+    each(queued, 'redirect', () => ({ wish }))
+    for (const { id } of retried) act(taskPath(id, 'retry'), {}, () => act(taskPath(id, 'redirect'), { wish }))
+    tell(`${some(given.length)} given to ${wish === '' ? 'any agent' : wish}`, () => {
+      each(queued, 'redirect', (task) => ({ wish: task.wish ?? '' }))
+      each(retried, 'cancel', () => ({}))
+    })
+    unmark()
+  }
+  const cancel = () => {
+    actLater('cancel marked', `Cancels ${some(open.length)}`, () => each(open, 'cancel', () => ({})))
+    unmark()
+  }
+  return (
+    <div class="selection" role="group" aria-label={`${chosen.length} marked tasks`}>
+      <strong>{chosen.length} marked</strong>
+      <button disabled={retried.length === 0} onClick={retry}>
+        Try again ({retried.length})
+      </button>
+      <button disabled={queued.length === 0} onClick={reorder(1)}>
+        Sooner
+      </button>
+      <button disabled={queued.length === 0} onClick={reorder(-1)}>
+        Later
+      </button>
+      <select
+        aria-label="Give the marked tasks to"
+        disabled={given.length === 0}
+        value=""
+        onInput={({ currentTarget: { value } }) => {
+          if (value !== '') give(value === '*' ? '' : value)
+        }}
+      >
+        <option value="">Give to …</option>
+        <option value="*">any agent</option>
+        {[...agents.value.keys()].toSorted().map((id) => (
+          <option value={id} key={id}>
+            {id}
+          </option>
+        ))}
+      </select>
+      <button disabled={open.length === 0} onClick={cancel}>
+        Cancel ({open.length})
+      </button>
+      <button onClick={unmark}>Unmark all</button>
+    </div>
+  )
+}

@@ -1,0 +1,16 @@
+import { safeText } from '../../../chat/style/safe-text.ts'
+
+/** A text in parts; those that begin with a searched word are marked. */
+export function markedWords(text: string, search: string): { text: string; isMarked: boolean }[] {
+  const words = search.split(/\s+/).filter((word) => word !== '')
+  const shown = safeText(text)
+  if (words.length === 0) return [{ text: shown, isMarked: false }]
+  const wanted = new RegExp(
+    `(${words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join('|')})`,
+    'giu',
+  )
+  return shown
+    .split(wanted)
+    .map((part, at) => ({ text: part, isMarked: at % 2 === 1 }))
+    .filter((part) => part.text !== '')
+}

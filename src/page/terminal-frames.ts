@@ -1,0 +1,100 @@
+import type { TerminalRow } from '../core/screen/machine-terminals.ts'
+
+/**
+ * The words of the socket that carries all terminals of a page. A channel is one terminal that the page shows; the page
+ * chooses its number. Pictures and output are binary frames, everything else is JSON.
+ */
+
+/** The path of the socket, and the name of its protocol. The page's secret is the second protocol that it offers. */
+export const terminalsPath = '/api/terminals/socket'
+export const terminalsProtocol = 'termaite-terminals'
+/** The code and the reason with which the hub closes a connection whose sign-in or key has ended. */
+export const signedOut = 4401
+export const signedOutReason = 'the sign-in or the key is no longer valid'
+
+/** The frames that a page sends. */
+export type PageFrame =
+  /** `above`: how many of the rows that scrolled off the screen the pictures have. */
+  | { type: 'open'; channel: number; id: string; above: number }
+  | { type: 'close'; channel: number }
+  /** How many bytes of the channel the page has drawn since it was opened. */
+  | { type: 'seen'; channel: number; bytes: number }
+  | { type: 'take'; channel: number }
+  | { type: 'give'; channel: number }
+  /** Gives the terminal another size; only a page that has its keys can do that. */
+  | { type: 'size'; channel: number; cols: number; rows: number }
+  | { type: 'keys'; channel: number; text: string }
+  | { type: 'paste'; channel: number; text: string }
+  /** The terminals of which the page shows a small preview. */
+  | { type: 'preview'; ids: string[] }
+
+/** The frames that the hub sends beside pictures and output. */
+export type HubFrame =
+  | { type: 'terminals'; rows: TerminalRow[] }
+  | { type: 'preview'; id: string; rows: string[] }
+  /** The page draws slower than the program: a picture follows when the page has drawn what it was sent. */
+  | { type: 'behind'; channel: number }
+  /** Who has the keys of the terminal; nobody where `name` is missing. */
+  | { type: 'holder'; channel: number; name?: string; yours: boolean }
+  /** The program has ended. A picture follows if the agent is started again in the same terminal. */
+  | { type: 'ended'; channel: number; code?: number; signal?: number }
+  /** There is no such terminal, or not yet. */
+  | { type: 'missing'; channel: number }
+  | { type: 'refused'; channel?: number; why: string }
+  /** Tells the page that the connection lives. */
+  | { type: 'beat' }
+
+export type DrawnFrame =
+  | { type: 'picture'; channel: number; cols: number; rows: number; bytes: Uint8Array }
+  | { type: 'output'; channel: number; bytes: Uint8Array }
+
+const headBytes = 9
+const pictureMark = 1
+
+/** A picture or output as bytes: the kind, the channel, the size of the screen (0 for output), and what is drawn. */
+export function drawnBytes(frame: DrawnFrame): Uint8Array {
+  const bytes = new Uint8Array(headBytes + frame.bytes.length)
+  const view = new DataView(bytes.buffer)
+  view.setUint8(0, frame.type === 'picture' ? pictureMark : 0)
+  view.setUint32(1, frame.channel)
+  if (frame.type === 'picture') {
+    view.setUint16(5, frame.cols)
+    view.setUint16(7, frame.rows)
+  }
+  bytes.set(frame.bytes, headBytes)
+  return bytes
+}
+
+/** Reads a binary frame; undefined if the bytes are none. */
+export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
+  if (frame.length < headBytes) return undefined
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.length)
+  const channel = view.getUint32(1)
+  const bytes = frame.subarray(headBytes)
+  if (view.getUint8(0) !== pictureMark) return { type: 'output', channel, bytes }
+  return { type: 'picture', channel, cols: view.getUint16(5), rows: view.getUint16(7), bytes }
+}
+
+/** Reads a frame of a page; undefined if it is none. */
+export function readPageFrame(text: string): PageFrame | undefined {
+  let found: Record<string, unknown>
+  try {
+    found = JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+  if (typeof found !== 'object' || found === null) return undefined
+  const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+  const { type, channel, id, above, bytes, cols, rows, text: typed, ids } = found
+  if (type === 'preview')
+    return Array.isArray(ids) && ids.every((each) => typeof each === 'string') ? { type, ids } : undefined
+  if (!isCount(channel) || Number(channel) > 0xffff_ffff) return undefined
+  if (type === 'open' ? typeof id !== 'string' || !isCount(above) : type === 'seen' && !isCount(bytes)) return undefined
+  if ((type === 'keys' || type === 'paste') && typeof typed !== 'string') return undefined
+  if (type === 'size' && !(isSide(cols) && isSide(rows))) return undefined
+  return pageTypes.has(String(type)) ? (found as PageFrame) : undefined
+}
+
+const isSide = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 2 && Number(value) <= 1_000
+
+const pageTypes = new Set(['open', 'close', 'seen', 'take', 'give', 'size', 'keys', 'paste'])

@@ -1,0 +1,30 @@
+import type { Clock } from '../base/time/clock.ts'
+
+/** A person who was typing when a question appeared must pause this long before a key counts as an answer. */
+const pauseMs = 400
+
+/** The pause after which a question that has just appeared may be answered, because the person who types has seen it. */
+export class TypingPause {
+  #clock: Clock
+  #quietSince: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#quietSince = clock.elapsed()
+  }
+
+  /** Notes a key that was not meant for the question: the pause begins anew. */
+  typed(): void {
+    this.#quietSince = this.#clock.elapsed()
+  }
+
+  /** Resolves when nobody has typed for long enough, or when `signal` aborts. */
+  async over(signal: AbortSignal): Promise<void> {
+    const left = () => pauseMs - (this.#clock.elapsed() - this.#quietSince)
+    for (let wait; (wait = left()) > 0 && !signal.aborted;) {
+      await this.#clock.sleep(wait, signal)
+      // On a busy machine the sleep may end late: keys that wait in the terminal were typed before and are read first.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}

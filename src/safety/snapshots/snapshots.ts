@@ -1,0 +1,247 @@
+import type { Clock } from '../../base/time/clock.ts'
+import type { CopyChanges, CopyJoin, CopyResult } from '../../hub/model/tasks/project-copy.ts'
+import type { TurnRecord } from './turn-records.ts'
+import type { Limits } from './retention.ts'
+import type { Env } from './snapshot-repository.ts'
+import type { Diff, FileStat } from './tree-diff.ts'
+import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
+import { existsSync, rmSync } from 'node:fs'
+import { realClock } from '../../base/time/clock.ts'
+import { TurnRecords, lastUndoable } from './turn-records.ts'
+import { RecentTrees, asideFolder, beginStore, cleanUp, isCleanupDue, usualLimits } from './retention.ts'
+import { NoRoom, SnapshotsOff, openRepository, readablePath } from './snapshot-repository.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { newId } from '../../base/id.ts'
+import { TreeTaker } from './tree-taker.ts'
+import { isLarge } from './person-index.ts'
+import { containsHome, ignoreRules, isWithin, isWorktree, ourHome } from './ignore-rules.ts'
+import { defined } from '../../base/defined.ts'
+
+export type { Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoStep }
+export { lastUndoable, SnapshotsOff }
+
+/** A tree, or why none could be taken. `passing` when the cause may be gone at the next try, as on a full disk. */
+export type TakeResult = { tree: string } | { off: string; passing?: true }
+
+/** An undo that ran: its own turn, by which it can be undone; the paths it skipped; and where copies of overwritten files are. */
+export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: string; files: string[] } }
+
+/** The files of the project in another folder. `forget` drops the index by which its changes are found. */
+type CopiedFiles = {
+  /** Counts the files as they are now as unchanged: what made the copy ready is no work that is brought back. */
+  begin(): Promise<void>
+  changed(): Promise<CopyChanges>
+  bringBack(wanted?: CopyJoin): Promise<CopyResult>
+  forget(): void
+}
+
+/** A model that judges changes is shown no more bytes of a patch than this. */
+const longestPatch = 256 * 1024
+
+/** Trees of the project before and after turns, in a repository of our own. Rejects with `SnapshotsOff` to tell the person why there are none. */
+export interface Snapshots {
+  /** Takes a tree of the project's files as they are now; never rejects. */
+  take(): Promise<TakeResult>
+  /** Whether the whole project was copied before: the next tree is then taken quickly, because it reads only what changed. */
+  readonly copied: boolean
+  /** Whether the project is so large that copying it takes long. */
+  large(): Promise<boolean>
+  /** Copies a large project before the first turn needs it; a small one is copied quickly enough then. Never rejects. */
+  prepare(): Promise<void>
+  /** Ends the work that goes on in the background. Nothing can be taken afterwards. */
+  stop(): void
+  /** Records a turn; called again with `after` when the turn has ended. */
+  keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
+  /** Lists the recorded turns, oldest first. */
+  list(): Promise<TurnRecord[]>
+  /** The patch and file statistics of a turn. */
+  diff(turn: string): Promise<Diff>
+  /** The file statistics of a turn. */
+  stat(turn: string): Promise<FileStat[]>
+  /** The files that differ between the tree `before` and the tree `after`, or now. */
+  changed(before: string, after?: string): Promise<string[]>
+  /** The changes since a tree was taken, with a long patch cut, and the tree as it is now. */
+  since(tree: string): Promise<Diff & { tree: string }>
+  /** Restores the files of a tree without recording a turn; skips files that changed after the tree `seen` was taken. */
+  restore(tree: string, seen?: string): Promise<SkippedPath[]>
+  /** Copies the project's files as they are now, without ignored ones, into an empty folder. */
+  copy(folder: string, signal: AbortSignal): Promise<CopiedFiles>
+  /** Reads the changes of a copy that is gone, by the snapshots that its `CopyChanges` name. */
+  copyChanges(base: string, tree: string): Promise<CopyChanges>
+  /** Brings such changes into the project, as `bringBack` of the copy would. */
+  bringIn(changes: Pick<CopyChanges, 'base' | 'tree'>, wanted?: Pick<CopyJoin, 'only' | 'over'>): Promise<CopyResult>
+  /** Plans how to undo a turn. */
+  planUndo(turn: string): Promise<UndoPlan>
+  /** Undoes a turn. `as`: the name of the undo, where it is a part of another one. */
+  undo(plan: UndoPlan, as?: string): Promise<UndoResult>
+  /** Deletes all snapshots of the project. */
+  clear(): Promise<void>
+}
+
+type SnapshotOptions = {
+  /** `<home>/projects/<slug>/snapshots`; created when it is first needed. */
+  dir: string
+  root: string
+  env: Env
+  limits?: Partial<Limits>
+  clock?: Clock
+}
+
+// A turn takes trees; the rest is loaded by those who look at them, copy them or go back to them.
+const projectCopy = () => import('./project-copy.ts')
+const treeDiff = () => import('./tree-diff.ts')
+const undoPlan = () => import('./undo-plan.ts')
+const fileRestore = () => import('./file-restore.ts')
+
+export function snapshots({ dir, root, env, clock = realClock, ...options }: SnapshotOptions): Snapshots {
+  const limits = { ...usualLimits, ...options.limits }
+  let opened: ReturnType<typeof open> | undefined
+  const open = () => {
+    const isNew = !existsSync(dir)
+    const repository = openRepository(dir, root, env)
+    if (isNew) beginStore(dir, clock.now())
+    const store = { repository, turns: new TurnRecords(dir), recent: new RecentTrees(dir), limits }
+    return { ...store, taker: new TreeTaker(repository, limits, clock) }
+  }
+  const store = () => (opened ??= open())
+
+  const now = async (): Promise<string> => {
+    if (containsHome(root, env)) throw new SnapshotsOff('the project is a home folder, or holds one')
+    if (isWithin(root, ourHome(dir)) && !isWorktree(root, dir)) throw new SnapshotsOff("this is termaite's own home")
+    if (!existsSync(root)) throw new SnapshotsOff('the project folder is gone')
+    const tree = await store().taker.take()
+    store().recent.add(tree, clock.now())
+    return tree
+  }
+  let sized: Promise<boolean> | undefined
+  const large = () => (sized ??= isLarge(root, limits))
+  const find = (turn: string): TurnRecord => {
+    const found = store()
+      .turns.list()
+      .find((kept) => kept.turn === turn)
+    if (found) return found
+    throw new SnapshotsOff(`no turn ${turn} is kept for this project`)
+  }
+  const bring = async ({ base, tree }: { base: string; tree: string }, what: Pick<CopyJoin, 'only' | 'over'> = {}) => {
+    const aside = asideFolder(dir, newId(clock.now()))
+    const { bringBack } = await projectCopy()
+    return bringBack(store().repository, { base, copy: tree, now: await now() }, { ...what, aside })
+  }
+  /** Snapshots of copies are pruned after a day. */
+  const areKept = async (...trees: string[]): Promise<void> => {
+    for (const tree of trees)
+      if ((await store().repository.git(['cat-file', '-e', `${tree}^{tree}`])).code !== 0)
+        throw new SnapshotsOff('the changes of this copy are not kept any more')
+  }
+
+  return {
+    async take() {
+      try {
+        return { tree: await now() }
+      } catch (error) {
+        return defined({ off: messageOf(error), passing: error instanceof NoRoom || undefined })
+      }
+    },
+    get copied() {
+      return existsSync(dir) && store().taker.copied
+    },
+    large,
+    async prepare() {
+      if (!containsHome(root, env) && (await large())) await this.take()
+    },
+    stop() {
+      opened?.taker.stop()
+    },
+    async keep(turn, trees) {
+      store().turns.put({ turn, ...trees })
+      // The turn is recorded, and a store works without its clean-up.
+      if (isCleanupDue(store(), clock.now())) await cleanUp(store(), clock.now()).catch(() => {})
+    },
+    async list() {
+      // Listing the turns of a project that was never used creates no folder.
+      return existsSync(dir) ? store().turns.list() : []
+    },
+    async diff(turn) {
+      const { before, after } = find(turn)
+      return (await treeDiff()).diffTrees(store().repository, before, after ?? (await now()))
+    },
+    async stat(turn) {
+      const { before, after } = find(turn)
+      return (await treeDiff()).statTrees(store().repository, before, after ?? (await now()))
+    },
+    async changed(before, after) {
+      const { changesBetween } = await treeDiff()
+      const changes = await changesBetween(store().repository, before, after ?? (await now()), '--no-renames')
+      return changes.map(({ path }) => readablePath(path))
+    },
+    async since(tree) {
+      const { briefDiff } = await treeDiff()
+      const to = await now()
+      return { ...(await briefDiff(store().repository, tree, to, longestPatch)), tree: to }
+    },
+    async restore(tree, seen) {
+      const { repository } = store()
+      const [{ planUndo }, { restoreFiles }] = await Promise.all([undoPlan(), fileRestore()])
+      const span = { turn: '', before: tree, after: seen, at: clock.now(), prompt: '' }
+      const { moves, left } = await planUndo(repository, span, await now())
+      const [again, unchanged] = [moves.filter(({ conflict }) => conflict), moves.filter(({ conflict }) => !conflict)]
+      left.push(...again.map(({ path }) => ({ path: readablePath(path), why: 'it was changed again since' })))
+      left.push(...(await restoreFiles(repository, unchanged)))
+      return left
+    },
+    async copy(folder, signal) {
+      const { checkOutCopy, copyChanges } = await projectCopy()
+      let base = await now()
+      const { repository } = store()
+      const rules = ignoreRules(repository, ourHome(dir))
+      const { tree, forget } = await checkOutCopy(repository, rules, limits, { tree: base, folder, signal })
+      const taken = async () => {
+        const copy = await tree()
+        store().recent.add(copy, clock.now())
+        return copy
+      }
+      return {
+        forget,
+        async begin() {
+          base = await taken()
+        },
+        changed: async () => copyChanges(repository, base, await taken()),
+        async bringBack({ changes, ...what } = {}) {
+          const copy = changes?.tree ?? (await taken())
+          return bring({ base, tree: copy }, what)
+        },
+      }
+    },
+    async copyChanges(base, tree) {
+      await areKept(base, tree)
+      return (await projectCopy()).copyChanges(store().repository, base, tree)
+    },
+    async bringIn({ base, tree }, what) {
+      await areKept(base, tree)
+      return bring({ base, tree }, what)
+    },
+    async planUndo(turn) {
+      const { planUndo } = await undoPlan()
+      const { moves: _, ...plan } = await planUndo(store().repository, find(turn), await now())
+      return plan
+    },
+    async undo({ turn }, as) {
+      const [{ planUndo }, { copyConflicts, restoreFiles }] = await Promise.all([undoPlan(), fileRestore()])
+      const { repository, turns } = store()
+      const before = await now()
+      const { moves, left } = await planUndo(repository, turn, before)
+      const at = clock.now()
+      const undo: TurnRecord = { turn: as ?? newId(at), before, at, prompt: `undo: ${turn.prompt}`, undoes: turn.turn }
+      turns.put(undo)
+      const folder = asideFolder(dir, undo.turn)
+      const files = await copyConflicts(repository, moves, folder)
+      left.push(...(await restoreFiles(repository, moves)))
+      turns.put({ ...undo, after: await now() })
+      return defined({ turn: undo.turn, left, aside: files.length > 0 ? { folder, files } : undefined })
+    },
+    async clear() {
+      opened = undefined
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}

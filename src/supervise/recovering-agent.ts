@@ -1,0 +1,210 @@
+import type { Event } from '../core/talk/entry.ts'
+import type { Failure, Outcome } from '../core/talk/outcome.ts'
+import type { Ask } from '../core/talk/question.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
+import type { FailedAttempt } from '../turn/rotation/attempt.ts'
+import type { RecoveryParts } from './recovery.ts'
+import type { ProgramEnd } from './restart-policy.ts'
+import type { SupervisedProgram } from './supervised-program.ts'
+import type { OpenCli, SupervisionEnd } from './supervision.ts'
+import { failed } from '../core/talk/outcome.ts'
+import { take } from '../core/work/verbs.ts'
+import { AttemptRecord } from '../turn/rotation/attempt.ts'
+import { Recovery } from './recovery.ts'
+import { resumePrompt } from './supervisor-prompts.ts'
+
+type Supervision = RecoveryParts & {
+  mask(text: string): string
+  /** Instructions for a program that knows nothing yet. */
+  opening?: string
+  /** Called before a prompt is typed: the id finds it again in the terminal, and `prompt` is the request, however it is worded for this attempt. */
+  sending?(turn: Pick<Turn, 'id' | 'prompt'>): Promise<void>
+  /** Called with the key of the CLI's own session. */
+  session?(key: string): void
+}
+
+/** An agent that is kept at work, with what its supervisor needs between turns. */
+export interface RecoveringAgent extends Agent {
+  /** Why the agent is no longer at work. */
+  readonly over: SupervisionEnd | undefined
+  /** Whether the agent was told nothing yet. */
+  readonly blank: boolean
+  start(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
+  /** Waits until the program ends by itself; undefined when the signal aborts first. */
+  ends(signal: AbortSignal): Promise<ProgramEnd | undefined>
+  /** Waits until the program has drawn nothing for `ms` and the person does not type; whether it is idle then. */
+  rests(ms: number, signal: AbortSignal): Promise<boolean>
+  /** Starts a program that ended by itself again, where the policy says so. */
+  revive(ending: ProgramEnd, signal: AbortSignal, ask: Ask): Promise<void>
+  leave(): Promise<void>
+}
+
+/**
+ * Keeps one agent at work: a crashed program is opened again on its own session and told to go on, one that is out of
+ * quota waits for it, and one that the person quit stays ended. `session` is the session it begins with.
+ */
+export function recoveringAgent(open: OpenCli, supervision: Supervision, session?: string): RecoveringAgent {
+  const recovery = new Recovery(open, supervision, session)
+  const { name, traits } = recovery.program.agent
+
+  async function start(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined> {
+    for (let nudges = 0; ;) {
+      if (recovery.over) return quitFailure(name)
+      const { program } = recovery
+      const failure = await program.agent.start?.(signal, ask)
+      if (!failure || signal.aborted) return failure
+      const plan = await recovery.plan(program, { failure, inHand: true, nudges })
+      if (!plan) return failure
+      if (plan.nudges) nudges++
+      await plan.go(signal)
+    }
+  }
+
+  async function* work(turn: Turn): AsyncGenerator<Event, Outcome> {
+    // A new turn for an agent that was given up is a new chance.
+    if (!endOutcome()) recovery.over = undefined
+    let nudges = 0
+    let before: FailedAttempt[] | undefined
+    while (!turn.signal.aborted) {
+      const end = endOutcome()
+      if (end) return end
+      const { program } = recovery
+      await recovery.keyboardFree(program, turn.signal)
+      const ending = await program.ended()
+      // A program that ended between two turns is recovered first: its agent would silently open it again.
+      const asked = ending ? undefined : before ? nextTry(turn, program, before) : firstTry(turn, program)
+      const tried = asked && (yield* attempt(program, asked, turn.prompt))
+      if (tried?.outcome.ok) {
+        recovery.succeeded(program)
+        return tried.outcome
+      }
+      const outcome = tried && !tried.outcome.ok ? tried.outcome : failed('crash', `${name} had exited`)
+      if (turn.signal.aborted) return outcome
+      const inHand = turn.prompt !== supervision.opening
+      const plan = await recovery.plan(program, {
+        failure: tried?.failure,
+        ending: tried ? tried.ending : ending,
+        inHand,
+        nudges,
+      })
+      if (!plan) {
+        recovery.gaveUp()
+        return endOutcome() ?? outcome
+      }
+      nudges = plan.nudges ? nudges + 1 : 0
+      if (tried) {
+        const crashed = await tried.record.failed(outcome.failure)
+        before = [...(before ?? []), crashed]
+        yield crashed
+      }
+      // A prompt that another process kept and never typed needs no wait: the program is not at work on it.
+      if (!plan.nudges || asked?.sent === undefined) await plan.go(turn.signal)
+    }
+    return failed('aborted', 'cancelled')
+  }
+
+  /** The outcome for a program that the person quit, or whose supervision was stopped: it is not begun again. */
+  function endOutcome(): Outcome | undefined {
+    if (recovery.over?.type === 'quit') return { ok: false, failure: quitFailure(name) }
+    return recovery.over?.type === 'left' ? failed('aborted', `${name} was stopped`) : undefined
+  }
+
+  /** A prompt that an earlier process sent is only watched where its program lives. */
+  function firstTry(turn: Turn, { how }: SupervisedProgram): Turn {
+    const prompt = withOpening(turn.prompt)
+    if (turn.sent === undefined) return { ...turn, prompt }
+    if (how === 'there') return turn
+    return { ...turn, sent: undefined, id: `${turn.id}-again`, prompt: resumePrompt(prompt, how) }
+  }
+
+  function nextTry(turn: Turn, program: SupervisedProgram, before: readonly FailedAttempt[]): Turn {
+    const how = program.lives ? 'there' : program.how
+    return {
+      ...turn,
+      sent: undefined,
+      // Each attempt has marks of its own, so that no answer is taken for that of another attempt.
+      id: `${turn.id}-${before.length}`,
+      prompt: resumePrompt(withOpening(turn.prompt), how),
+      // Only a program that knows nothing is told of the earlier attempts.
+      attempts: how === 'began' ? [...turn.attempts, ...before] : turn.attempts,
+    }
+  }
+
+  function withOpening(prompt: string): string {
+    const { opening = prompt } = supervision
+    return recovery.blank && opening !== prompt ? `${opening}\n\n${prompt}` : prompt
+  }
+
+  /** Runs one attempt. The attempt is aborted when the program exits before anything was typed, or says goodbye. */
+  async function* attempt(program: SupervisedProgram, asked: Turn, prompt: string): AsyncGenerator<Event, Tried> {
+    const over = new AbortController()
+    const stop = new AbortController()
+    const record = new AttemptRecord(name, asked.clock, supervision)
+    const lived = program.lives
+    let typed = asked.sent !== undefined
+    let ending: ProgramEnd | undefined
+    const watching = program.end(over.signal).then((end) => {
+      if (!end || (end.type === 'exit' && (typed || !lived))) return
+      ending = end
+      stop.abort()
+    })
+    const see = (event: Event) => {
+      record.see(event)
+      if (event.type === 'thread') {
+        recovery.session = event.key
+        supervision.session?.(event.key)
+      }
+      if (event.type !== 'state' || event.state !== 'busy') return
+      typed = true
+      recovery.typedAt = supervision.clock.elapsed()
+    }
+    try {
+      if (asked.sent === undefined) await supervision.sending?.({ id: asked.id, prompt })
+      const signal = AbortSignal.any([asked.signal, stop.signal])
+      const outcome = yield* take(program.agent, { ...asked, signal }, see)
+      record.end()
+      return { outcome, record, ending, failure: outcome.ok || ending ? undefined : outcome.failure }
+    } finally {
+      over.abort()
+      await watching
+    }
+  }
+
+  return {
+    name,
+    traits,
+    get terminal() {
+      return recovery.current?.agent.terminal
+    },
+    get over() {
+      return recovery.over
+    },
+    get blank() {
+      return recovery.blank
+    },
+    start,
+    async *turn(turn) {
+      yield { type: 'end', outcome: yield* work(turn) }
+    },
+    ends: async (signal) => recovery.current?.end(signal),
+    async rests(ms, signal) {
+      const program = recovery.current
+      if (!program) return false
+      await recovery.keyboardFree(program, signal)
+      await program.quietFor(ms, signal)
+      return !signal.aborted && (await program.look())?.reading.state === 'idle'
+    },
+    async revive(ending, signal, ask) {
+      const { current } = recovery
+      const plan = current && (await recovery.plan(current, { ending, inHand: false, nudges: 0 }))
+      await plan?.go(signal)
+      if (plan && !signal.aborted) await start(signal, ask)
+    },
+    close: () => recovery.leave('close'),
+    leave: () => recovery.leave('leave'),
+  }
+}
+
+type Tried = { outcome: Outcome; record: AttemptRecord; failure?: Failure; ending?: ProgramEnd }
+
+const quitFailure = (name: string): Failure => ({ kind: 'aborted', message: `the person quit ${name}` })

@@ -1,0 +1,23 @@
+import type { TaskNote } from '../hub/model/tasks/task-note.ts'
+import type { StartKind } from './supervision.ts'
+import { plainPrompt } from '../core/talk/plain-prompt.ts'
+
+const openings: Record<StartKind, string> = {
+  resumed:
+    'You were interrupted: the program you run in stopped and was started again. Check what is already done before you do anything, then continue.',
+  began:
+    'Another session began this task and has ended, so you do not remember it. Check what is already done before you do anything, then finish the task.',
+  there: 'You stopped without an answer. Check what is already done, continue, and say when the task is finished.',
+}
+
+/** A prompt for a program that had it before: repeated whole, because a session may be lost without a word. */
+export function resumePrompt(prompt: string, how: StartKind): string {
+  return `${openings[how]}\n\nWhat you were asked:\n\n${prompt}`
+}
+
+/** A task as the agent reads it, with its notes and how it is to be reported. */
+export function taskPrompt(prompt: string, notes: readonly TaskNote[], reporting: string | undefined): string {
+  const said = notes.filter(({ kind }) => kind !== 'progress').map(({ kind, by, text }) => `- ${kind} (${by}): ${text}`)
+  const before = said.length === 0 ? [] : [`What was said about this task before:\n${said.join('\n')}`]
+  return plainPrompt([prompt, ...before, ...(reporting === undefined ? [] : [reporting])].join('\n\n'))
+}

@@ -1,0 +1,182 @@
+import type { Event } from '../../core/talk/entry.ts'
+import type { Outcome } from '../../core/talk/outcome.ts'
+import type { FrameworkDefinition, TriedWay } from '../framework-agent.ts'
+import type { Check, CheckResult } from '../goal-check.ts'
+import type { ThinkingTurn } from '../thinking-turn.ts'
+import type { Critique, Flaw, ReviewedWork } from './critique.ts'
+import { SteppingBack } from '../consensus/council.ts'
+import { frameworkAgent, giveUp } from '../framework-agent.ts'
+import { askJudge, runCheck } from '../goal-check.ts'
+import { projectChecks } from '../project-checks.ts'
+import { clipped, firstLine, quoted } from '../prompt-text.ts'
+import { offerRevert } from '../revert-offer.ts'
+import { note } from '../thinking-turn.ts'
+import { askCritic, criticSeat, flawText, refinePrompt } from './critique.ts'
+
+/** Does the work, has another agent criticise it, refines it, and verifies it by the project's own tests. */
+export const reflect: FrameworkDefinition = {
+  // The actor is not known yet; the first healthy reader is the likeliest.
+  asks: (resources) => [criticSeat(resources, resources.readers[0]!)],
+  rounds: 1,
+  agent: (resources) => frameworkAgent('reflect', resources, reflection),
+  advice: { asks: (resources) => [criticSeat(resources, resources.readers[0]!)], advise: adviseCritique },
+}
+
+/** Has another agent criticise what was done in the turn so far, or the plan in the question. */
+async function* adviseCritique(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const { turn, resources } = thinking
+  const mark = await resources.turnBegan?.()
+  const work = await workSince(turn.prompt, mark, thinking)
+  const critique = yield* askCritic(work, thinking)
+  if (thinking.over) return thinking.over
+  const { by, flaws, words } = critique
+  if (words !== undefined) return { ok: true, text: words }
+  const text =
+    flaws.length === 0 ? [`${by} found nothing that must be fixed.`] : [`${by} found:`, ...flaws.map(flawText)]
+  return { ok: true, text: text.join('\n') }
+}
+
+async function* reflection(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const { turn, resources } = thinking
+  const mark = await resources.checkpoints?.mark()
+  yield thinking.phase('doing the work')
+  const made = yield* thinking.act([turn.prompt, resources.machine.description].join('\n\n'))
+  if (!isDone(made)) return made
+  const critique = yield* askCritic(await workSince(made.text, mark, thinking), thinking)
+  if (thinking.over) return thinking.over
+  if (critique.flaws.length === 0 && critique.words === undefined) return yield* verify(made, critique, mark, thinking)
+  yield thinking.phase('fixing what was found')
+  const refined = yield* thinking.act(refinePrompt(critique))
+  return isDone(refined) ? yield* verify(refined, critique, mark, thinking) : refined
+}
+
+type DoneOutcome = Outcome & { ok: true }
+
+/** An agent that could not act, or asks something first, has done nothing yet. */
+const isDone = (outcome: Outcome): outcome is DoneOutcome => outcome.ok && outcome.asks === undefined
+
+async function workSince(
+  reply: string,
+  mark: string | undefined,
+  { turn, resources }: ThinkingTurn,
+): Promise<ReviewedWork> {
+  const changes = mark === undefined ? undefined : await resources.checkpoints?.since(mark).catch(() => undefined)
+  return { task: turn.prompt, reply, ...changes }
+}
+
+/** The check may fail this often in a row. */
+const mostFailures = 2
+
+/** Checks the work until it passes; work that fails twice is reported as it is, and may be reverted. */
+async function* verify(
+  made: DoneOutcome,
+  critique: Critique,
+  mark: string | undefined,
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Outcome> {
+  const proof = new Proof(critique.flaws, thinking)
+  const tried: TriedWay[] = []
+  for (let outcome = made; ;) {
+    const seen = yield* proof.check(await workSince(outcome.text, mark, thinking))
+    if (thinking.over) return thinking.over
+    thinking.passed = seen.passed
+    if (seen.passed) return outcome
+    const what = tried.length === 0 ? 'the work' : 'the work after another fix'
+    tried.push({ what, seen: clipped(seen.evidence, 600) })
+    if (tried.length === mostFailures) break
+    yield note(`the check failed: ${firstLine(seen.evidence)}; fixing it once more`)
+    yield thinking.phase('fixing what the check showed')
+    const again = yield* thinking.act(fixPrompt(seen))
+    if (!isDone(again)) return again
+    outcome = again
+  }
+  return yield* stepBack({ tried, critique, mark }, proof, thinking)
+}
+
+/** The work failed its check twice: the council is asked for other approaches, and each is tried. */
+async function* stepBack(
+  { tried, critique, mark }: { tried: TriedWay[]; critique: Critique; mark: string | undefined },
+  proof: Proof,
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Outcome> {
+  const back = new SteppingBack(thinking)
+  const failures = [{ approach: { name: 'the work as it was done first', how: '' }, evidence: tried.at(-1)!.seen }]
+  const first = yield* back.next(failures)
+  if (thinking.over) return thinking.over
+  yield note(
+    `the check failed ${mostFailures} times; ${first ? `stepping back to ${first.name}` : 'nothing is left to try'}`,
+  )
+  if (mark !== undefined) yield* offerRevert('the work', mark, thinking)
+  if (thinking.over) return thinking.over
+  if (first) {
+    // The project's own tests decide, whatever the council would check.
+    const pursuit = yield* back.pursue(first, failures, { check: yield* proof.goal(), decides: true })
+    if ('outcome' in pursuit) return pursuit.outcome
+    tried.push(...pursuit.tried)
+  }
+  thinking.passed = false
+  const known = critique.flaws.map(({ where, what }) => `${critique.by} found in ${where}: ${clipped(what, 300)}`)
+  return yield* giveUp(clipped(thinking.turn.prompt, 300), tried, known)
+}
+
+function fixPrompt({ evidence }: CheckResult): string {
+  return [
+    'Your work was checked, and the check failed:',
+    quoted('check', evidence),
+    'Find out why, and fix the cause; change a test only where it is wrong about what was asked. If it failed before your work too, and has nothing to do with it, say how you know. Then answer the person so that it can be read without what was said before.',
+  ].join('\n\n')
+}
+
+/** Checks work by the project's own build and tests; a judge decides where there are none, or they are not allowed to run. */
+class Proof {
+  #flaws: readonly Flaw[]
+  #thinking: ThinkingTurn
+  #checks: Check[] | undefined
+  #refused = false
+
+  constructor(flaws: readonly Flaw[], thinking: ThinkingTurn) {
+    this.#flaws = flaws
+    this.#thinking = thinking
+  }
+
+  async *check(work: ReviewedWork): AsyncGenerator<Event, CheckResult> {
+    const passed: string[] = []
+    // Where no file changed, the project's checks say nothing about the work.
+    for (const check of work.files?.length === 0 ? [] : yield* this.#projectChecks()) {
+      const seen = yield* runCheck(check, work, this.#thinking)
+      if (this.#thinking.over || (!seen.passed && !seen.refused)) return seen
+      if (seen.passed) passed.push(firstLine(seen.evidence))
+      else yield* this.#drop(check, seen)
+    }
+    if (passed.length > 0 && !this.#refused) return { passed: true, evidence: passed.join('\n') }
+    yield this.#thinking.phase('judging the work')
+    return yield* askJudge(this.#question(), work, this.#thinking)
+  }
+
+  /** One check for approaches of the council: the project's last check, which is its tests, otherwise a judge. */
+  async *goal(): AsyncGenerator<Event, Check> {
+    return (yield* this.#projectChecks()).at(-1) ?? { kind: 'judge', question: this.#question() }
+  }
+
+  async *#projectChecks(): AsyncGenerator<Event, Check[]> {
+    if (this.#checks) return this.#checks
+    const { checks, missing } = await projectChecks(this.#thinking.resources)
+    if (missing.length > 0) yield note(`the work cannot be checked with ${missing.join(', ')}: not installed`)
+    return (this.#checks = checks)
+  }
+
+  /** A check that was refused once is not asked for again in this turn. */
+  async *#drop(check: Check, { evidence }: CheckResult): AsyncGenerator<Event, void> {
+    this.#refused = true
+    this.#checks = this.#checks?.filter((one) => one !== check)
+    yield note(`this check was not run: ${firstLine(evidence)}`)
+  }
+
+  #question(): string {
+    const left = [
+      'Is none of these findings left in it, unless a finding is shown to be wrong?',
+      ...this.#flaws.map(flawText),
+    ]
+    return ['Does it do all that the task asks?', ...(this.#flaws.length > 0 ? left : [])].join('\n')
+  }
+}

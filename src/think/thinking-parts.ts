@@ -1,0 +1,47 @@
+import type { Framework } from '../core/talk/framework.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
+import type { Agreement } from './cost-consent.ts'
+import type { FrameworkDefinition } from './framework-agent.ts'
+import type { Resources } from './resources.ts'
+import { messageOf } from '../base/error-message.ts'
+
+/** One call of the tool `think`. */
+export type AdviceRequest = { framework: Exclude<Framework, 'direct'>; question: string }
+
+/** Thinks a question through and gives the advice in words; rejects with a message that tells the caller how to go on. */
+export type AdviceAsk = (request: AdviceRequest, signal?: AbortSignal) => Promise<string>
+
+/** The parts that thinking in a turn needs; its cost may have been agreed to before. */
+export type ThinkingParts = Agreement & {
+  /** A framework that the person chose, or the one that the request needs. */
+  how: 'auto' | Framework
+  /** The machine's capabilities in words, as far as they are known without a scan. */
+  machine(): Promise<string>
+  /** Opens our own agent for one short request: which framework fits; undefined where there is none. */
+  openLabeller(): Promise<Agent | undefined>
+  /** Gives what a framework can use; or why there is none, where no agent can be held to reading. */
+  resources(): Promise<Resources | { why: string }>
+  load(framework: Exclude<Framework, 'direct'>): Promise<FrameworkDefinition>
+  /** Whether the turn continues a task tree that an earlier turn left unfinished. */
+  continuesTree?(turn: Turn): Promise<boolean>
+  /** Lets the agent that acts call for thought itself, until the returned function is called. */
+  offerAdvice?(ask: AdviceAsk): () => void
+}
+
+/** Loads a framework; a request that cannot be thought through can still be done. */
+export async function prepared(
+  framework: Exclude<Framework, 'direct'>,
+  o: Pick<ThinkingParts, 'resources' | 'load' | 'how'>,
+): Promise<Ready | Lacking> {
+  try {
+    const resources = await o.resources()
+    // A person who did not choose a framework need not hear at every turn that it cannot be had.
+    if ('why' in resources) return { lacks: resources.why, expected: o.how === 'auto' }
+    return { resources, definition: await o.load(framework) }
+  } catch (error) {
+    return { lacks: messageOf(error), expected: false }
+  }
+}
+
+type Ready = { resources: Resources; definition: FrameworkDefinition }
+type Lacking = { lacks: string; expected: boolean }

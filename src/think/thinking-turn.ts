@@ -1,0 +1,272 @@
+import type { Event } from '../core/talk/entry.ts'
+import type { Framework } from '../core/talk/framework.ts'
+import type { Outcome } from '../core/talk/outcome.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
+import type { Parser } from '../core/data/shape.ts'
+import type { ParsedAnswer } from '../core/data/json-answer.ts'
+import type { Resources, RoleAssignment } from './resources.ts'
+import { callAfter } from '../base/time/clock.ts'
+import { defined } from '../base/defined.ts'
+import { relay } from '../base/relay.ts'
+import { failed } from '../core/talk/outcome.ts'
+import { estimateTokens, viewTokens } from '../core/talk/tokens.ts'
+import { lastTurns } from '../core/talk/view.ts'
+import { TurnPieces } from '../core/work/turn-pieces.ts'
+import { consult } from '../core/work/verbs.ts'
+import { parseAnswer } from '../core/data/json-answer.ts'
+import { clipped, firstLine, jsonInstructions, quoted } from './prompt-text.ts'
+
+/** A consulted agent is told this much of the conversation: in consensus, five of them are told it. */
+const toldTokens = 6_000
+
+/** How long a consulted agent is waited for: it looks at files before it answers. */
+export const answerMs = 180_000
+
+/** A longer answer is cut: it would fill the prompts of all agents that come after. */
+const longestAnswer = 64_000
+
+/** Each yes of the person allows this many more calls. */
+const fewMore = 3
+
+/** A goal that two councils could not reach needs a person. */
+const mostCouncils = 2
+
+const declined = failed('denied', 'you declined another call')
+
+/** The outcome of a consultation, and the agent that really gave it. */
+type Consultation = { outcome: Outcome; by: string }
+
+/** An answer that could be read as what was asked for, otherwise its words, otherwise why there is none. */
+export type ShapedAnswer<T> = { by: string; words?: string } & ParsedAnswer<T>
+
+/** One turn as a framework goes through it: everything done so far is history for the agent that acts next. */
+export class ThinkingTurn {
+  readonly framework: Framework
+  readonly turn: Turn
+  readonly resources: Resources
+  /** The result of the last check that could be made. */
+  passed: boolean | undefined
+  /** How many agents were consulted. */
+  calls = 0
+  #pieces: TurnPieces
+  #watch: ReadOnlyWatch
+  /** The number of calls that the person agreed to; negative after a no. */
+  #agreed: number
+  #overBudget: Outcome | undefined
+  #councils = 0
+
+  constructor(framework: Framework, turn: Turn, resources: Resources) {
+    this.framework = framework
+    this.turn = turn
+    this.#pieces = new TurnPieces(turn)
+    this.resources = resources
+    this.#watch = new ReadOnlyWatch(resources)
+    this.#agreed = resources.moreCalls?.agreed ?? Infinity
+  }
+
+  /** Why nothing more is begun, once the turn is cancelled or its budget is spent. */
+  get over(): Outcome | undefined {
+    return this.turn.signal.aborted ? failed('aborted', 'cancelled') : this.#overBudget
+  }
+
+  /** The agent that asked for advice and acts itself. */
+  caller: string | undefined
+
+  /** The agent that acted last, if any did. */
+  get actor(): string | undefined {
+    return this.#pieces.actor ?? this.caller
+  }
+
+  /** Lifts the limit of calls, because the person saw their cost and agreed. */
+  allowMoreCalls(): void {
+    this.#agreed = Infinity
+  }
+
+  /** Whether the whole council may be asked once more: a person is shown its cost first, and it meets only a few times in a turn. */
+  async *mayConvene(asks: readonly RoleAssignment[]): AsyncGenerator<Event, boolean> {
+    const { moreCalls } = this.resources
+    if (this.over || this.#councils === mostCouncils || this.#agreed < 0) return false
+    this.#councils++
+    if (!moreCalls) return true
+    const may = yield* moreCalls.mayConvene(asks, this.turn)
+    if (may) this.#agreed = Math.max(this.#agreed, this.calls + asks.length)
+    return may
+  }
+
+  /** An event that says what the framework is doing. */
+  phase(words: string): Event {
+    return { type: 'phase', framework: this.framework, words: firstLine(words), by: 'termaite' }
+  }
+
+  /** Has the actor take a piece of the turn: its events are the turn's own. */
+  async *act(words: string): AsyncGenerator<Event, Outcome> {
+    if (this.over) return this.over
+    const { turn } = this
+    const { actor, maskAdvice } = this.resources
+    // The person's own words go to the actor as they were typed.
+    const prompt = words.split(turn.prompt).map(maskAdvice).join(turn.prompt)
+    this.#watch.end()
+    const { description } = this.resources.machine
+    const outcome = yield* this.#pieces.act(actor, prompt, description)
+    return this.#noteBudget(outcome)
+  }
+
+  /** Has an agent take a piece of the turn in a folder of its own, perhaps beside another one: its events are marked with its role. */
+  async *actAside(
+    role: string,
+    prompt: string,
+    { actor, cwd }: { actor: Agent; cwd: string },
+  ): AsyncGenerator<Event, Consultation> {
+    if (this.over) return { outcome: this.over, by: actor.name }
+    const { turn } = this
+    // No agent's own thread is continued: two at once would both write to it.
+    const history = this.#pieces.history.filter(({ type }) => type !== 'thread')
+    const { sent: _, attended: __, ...own } = turn
+    const { description: machine } = this.resources.machine
+    const asked = consult(actor, role, { ...own, prompt, machine, history, cwd }, turn.leash)
+    const { outcome, by } = yield* signed(asked, actor.name)
+    return { outcome: this.#noteBudget(outcome), by }
+  }
+
+  /** Adds work that was done aside to the history of the agent that acts next. */
+  remember(prompt: string, text: string, by: string): void {
+    this.#pieces.remember(prompt, text, by)
+  }
+
+  /** Asks one agent for its answer alone; silence for `ms` is a failure. `enough` aborts when the answer is not needed any more. */
+  async *ask(
+    { role, agent }: RoleAssignment,
+    prompt: string,
+    ms = answerMs,
+    enough?: AbortSignal,
+  ): AsyncGenerator<Event, Consultation> {
+    const { turn, resources } = this
+    if (!this.over && !(yield* this.#mayAsk({ role, agent }))) return { outcome: this.over ?? declined, by: agent }
+    const told = consultedHistory(turn)
+    if (this.over) return { outcome: this.over, by: agent }
+    // Reserved before anything starts: where a council is too expensive, none of its advisors is asked in vain.
+    const held = turn.budget.reserve(estimateTokens(prompt) + viewTokens(told))
+    if (held.failure) return { outcome: this.#noteBudget({ ok: false, failure: held.failure }), by: agent }
+    const late = new AbortController()
+    const settled = new AbortController()
+    // The timer need not be awaited: it only aborts a consultation that is still under way.
+    callAfter(turn.clock, ms, settled.signal, () => late.abort())
+    const { files: _, sent: __, attended: ___, ...own } = turn
+    const { budget } = held
+    const { description: machine } = resources.machine
+    const asked: Turn = { ...own, budget, prompt, machine, history: told, attempts: [], steered: [] }
+    const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])
+    try {
+      // Some agents say nothing until they have their answer: the screen shows at once who is asked.
+      yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
+      this.calls++
+      await this.#watch.begin()
+      const reader = resources.openReader(agent, told)
+      const ended = yield* signed(consult(reader, role, { ...asked, signal }), agent)
+      const silent = late.signal.aborted && !turn.signal.aborted && !ended.outcome.ok
+      const outcome = silent ? failed('timeout', `no answer in ${Math.round(ms / 1000)} s`) : ended.outcome
+      yield* this.#watch.report(ended.by)
+      return { outcome: this.#noteBudget(outcome.ok ? cut(outcome) : outcome), by: ended.by }
+    } finally {
+      held.release()
+      settled.abort()
+    }
+  }
+
+  /** Asks for an answer of a shape; an unreadable one is sent back `again` times with what is wrong with it. */
+  async *askFor<T>(
+    asked: RoleAssignment,
+    prompt: string,
+    shape: Parser<T>,
+    again = 1,
+    ms?: number,
+    enough?: AbortSignal,
+  ): AsyncGenerator<Event, ShapedAnswer<T>> {
+    const wanted = `${prompt}\n\n${jsonInstructions(shape.schema)}`
+    let heard = yield* this.ask(asked, wanted, ms, enough)
+    let words: string | undefined
+    for (let left = again; ; left--) {
+      const { outcome, by } = heard
+      // An agent that could not repair its answer has still given it in words.
+      if (!outcome.ok) return defined({ ok: false as const, why: outcome.failure.message, by, words })
+      words = outcome.text
+      const parsed = parseAnswer(words, shape)
+      if (parsed.ok || left <= 0) return { ...parsed, by, words }
+      const repair = `You were asked this before, and your answer could not be read: ${parsed.why}\n${quoted('answer', clipped(words, 8_000))}`
+      heard = yield* this.ask({ ...asked, agent: by }, `${wanted}\n\n${repair}`, ms, enough)
+    }
+  }
+
+  /** Beyond the agreed calls the person is asked: a yes allows a few more, a no ends all further calls. */
+  async *#mayAsk(asked: RoleAssignment): AsyncGenerator<Event, boolean> {
+    const { resources, turn, calls } = this
+    if (calls < this.#agreed || !resources.moreCalls) return true
+    if (this.#agreed < 0) return false
+    const may = yield* resources.moreCalls.may(asked, calls, turn)
+    this.#agreed = may ? calls + fewMore : -1
+    return may
+  }
+
+  /** A spent budget ends the whole turn, whichever call met it. */
+  #noteBudget(outcome: Outcome): Outcome {
+    const by = outcome.ok ? undefined : outcome.failure.stoppedBy
+    if (by === 'tokens' || by === 'cost') this.#overBudget ??= outcome
+    return outcome
+  }
+}
+
+/** The outcome of a consultation with the agent that replied, which may stand in for the one that was asked. */
+async function* signed(asked: ReturnType<typeof consult>, agent: string): AsyncGenerator<Event, Consultation> {
+  let by = agent
+  const outcome = yield* relay(asked, (inner) => {
+    if (inner.event.type === 'reply') by = inner.event.by ?? by
+    return inner
+  })
+  return { outcome, by }
+}
+
+const cut = (outcome: Outcome & { ok: true }): Outcome => ({ ...outcome, text: clipped(outcome.text, longestAnswer) })
+
+/** The part of the conversation that a consulted agent is told; its own thread is left to the agent that acts. */
+export const consultedHistory = ({ history }: Pick<Turn, 'history'>) =>
+  lastTurns(history, toldTokens).filter(({ type }) => type !== 'thread')
+
+export const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })
+
+const mostNamed = 8
+
+/** Watches the files while agents are asked that only promised to read. */
+class ReadOnlyWatch {
+  #resources: Pick<Resources, 'promisedReaders' | 'checkpoints'>
+  #mark: Promise<string | undefined> | undefined
+
+  constructor(resources: Pick<Resources, 'promisedReaders' | 'checkpoints'>) {
+    this.#resources = resources
+  }
+
+  /** Called before an agent is asked; agents that are asked at the same time share one mark. */
+  async begin(): Promise<void> {
+    const { promisedReaders = [], checkpoints } = this.#resources
+    if (promisedReaders.length === 0 || !checkpoints) return
+    await (this.#mark ??= checkpoints.mark().catch(() => undefined))
+  }
+
+  /** Called after an agent answered: reports the files that changed meanwhile, each change once. */
+  async *report(by: string): AsyncGenerator<Event, void> {
+    const { promisedReaders, checkpoints } = this.#resources
+    const mark = promisedReaders?.includes(by) ? await this.#mark : undefined
+    if (mark === undefined) return
+    const since = await checkpoints?.since(mark).catch(() => undefined)
+    if (!since || since.files.length === 0) return
+    this.#mark = Promise.resolve(since.seen)
+    const more = since.files.length > mostNamed ? ` and ${since.files.length - mostNamed} more` : ''
+    yield note(
+      `${by} only promised to read, but these files changed while it was asked: ${since.files.slice(0, mostNamed).join(', ')}${more}; /diff shows the changes, /undo reverts them`,
+    )
+  }
+
+  /** Called before an agent acts: from here on files change as they should. */
+  end(): void {
+    this.#mark = undefined
+  }
+}

@@ -1,0 +1,29 @@
+import type { TaskCopies } from '../decompose/parallel-tasks.ts'
+import type { App } from '../../turn/app.ts'
+import { openProjectCopies } from '../../turn/copies/project-copies.ts'
+import { rosterIn } from '../../turn/copies/roster-elsewhere.ts'
+import { openRotation } from '../../turn/rotation.ts'
+
+/**
+ * Copies of the project in which the rotation does tasks of a tree; undefined where there can be none. `first` is the agent that the
+ * person named. A failure is asked about nowhere, because the task is then done again in the project itself.
+ */
+export function openTaskCopies(app: App, first?: string): TaskCopies | undefined {
+  const copies = openProjectCopies(app, { keeps: false })
+  return (
+    copies && {
+      async open(signal) {
+        const copy = await copies.open(signal)
+        const roster = rosterIn(app, copy)
+        return {
+          ...copy,
+          actor: openRotation(app, { consulted: true, roster, first }),
+          async drop() {
+            await roster.close()
+            await copy.drop()
+          },
+        }
+      },
+    }
+  )
+}

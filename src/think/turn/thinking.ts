@@ -1,0 +1,69 @@
+import type { Thinking, Framework } from '../../core/talk/framework.ts'
+import type { Agent } from '../../core/work/agent.ts'
+import type { App } from '../../turn/app.ts'
+import type { Agreement } from '../cost-consent.ts'
+import type { Resources } from '../resources.ts'
+import type { FrameworkDefinition } from '../framework-agent.ts'
+import { unfinishedTreeFor } from '../decompose/saved-trees.ts'
+import { think } from '../think.ts'
+import { machineOf } from '../../native/machine-facts.ts'
+import { machineSummary } from '../../machine/machine-summary.ts'
+import { frameworkResources, openLabeller } from './framework-resources.ts'
+import { offerAdvice } from './turn-advice.ts'
+import { treesOf } from './task-trees.ts'
+
+/** Makes an agent that thinks before `actor` acts. `first` is the agent that the person named, `turnBegan` the files before the turn. */
+export function openThinking(
+  app: App,
+  actor: Agent,
+  how: Exclude<Thinking, 'off'> | 'resume',
+  { first, turnBegan }: { first?: string; turnBegan?: Resources['turnBegan'] } = {},
+): Agent {
+  app.native.state.thinks = true
+  const agreement = {
+    agreed: app.thinking.agreed,
+    freeCalls: app.thinking.calls ?? app.settings.thinkingCalls,
+    async agree() {
+      app.thinking.agreed = true
+      await app.project.doc.update((doc) => ({ ...doc, thinkingAgreed: true as const }))
+    },
+  }
+  const load = frameworkLoaders(app, agreement, how === 'resume', first)
+  return think(actor, {
+    how: how === 'resume' ? 'decompose' : how,
+    machine: async () => machineSummary((await machineOf(app.native).known()).spec),
+    openLabeller: () => openLabeller(app),
+    resources: async () => {
+      // A framework starts programs and changes files by itself too.
+      await turnBegan?.()
+      const resources = await frameworkResources(app, actor)
+      return 'why' in resources ? resources : { ...resources, turnBegan }
+    },
+    offerAdvice: (ask) => offerAdvice(app, ask),
+    load: (framework) => load[framework](),
+    continuesTree: async (turn) => (await unfinishedTreeFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
+    ...agreement,
+  })
+}
+
+/** Loads each framework when it is first chosen. `resume` goes on with the task tree that was left last; `first` is the agent that the person named. */
+function frameworkLoaders(
+  app: App,
+  agreement: Agreement,
+  resume: boolean,
+  first?: string,
+): Record<Exclude<Framework, 'direct'>, () => Promise<FrameworkDefinition>> {
+  return {
+    consensus: async () => (await import('../consensus/consensus.ts')).consensus,
+    sequential: async () => (await import('../sequential/sequential.ts')).sequential(agreement),
+    reflect: async () => (await import('../reflect/reflect.ts')).reflect,
+    script: async () => (await import('../script/script.ts')).script,
+    async decompose() {
+      const [{ decompose }, { openTaskCopies }] = await Promise.all([
+        import('../decompose/decompose.ts'),
+        import('./task-copies.ts'),
+      ])
+      return decompose({ ...treesOf(app), ...agreement, resume, copies: openTaskCopies(app, first) })
+    },
+  }
+}

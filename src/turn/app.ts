@@ -1,0 +1,181 @@
+import type { Budget } from '../core/work/budget.ts'
+import type { LeftProcess } from '../base/process/left-processes.ts'
+import type { Leash, Roster, WorkMode } from '../core/work/agent.ts'
+import type { Blobs, Store } from '../core/talk/store.ts'
+import type { Thinking } from '../core/talk/framework.ts'
+import type { Snapshots } from '../safety/snapshots/snapshots.ts'
+import type { Io } from '../core/io.ts'
+import type { Border } from '../safety/border.ts'
+import type { NativeParts } from '../native/native-parts.ts'
+import type { Place } from '../home/place.ts'
+import type { SessionPlace } from '../core/talk/session-lines.ts'
+import type { OpenSession, Project, SessionOptions } from '../home/project.ts'
+import type { RosterParts } from './roster.ts'
+import type { Settings } from '../settings/settings.ts'
+import { existsSync } from 'node:fs'
+import { changedSince } from '../base/changed-files.ts'
+import { isAlive, ownerMark } from '../base/process/owner.ts'
+import { Conversation } from '../core/work/conversation.ts'
+import type { rotate } from './rotation/rotate.ts'
+import { addableFolder, AddedFolders, setFolders } from '../native/added-folders.ts'
+import { borderOf } from '../border/border.ts'
+import { snapshots } from '../safety/snapshots/snapshots.ts'
+import { withFolderSnapshots } from '../safety/snapshots/folder-snapshots.ts'
+import { fileStore } from '../store/files/file-store.ts'
+import { memoryStore } from '../store/memory-store.ts'
+import { newNativeState } from '../native/native-parts.ts'
+import { takeMovedProject } from './moved-project.ts'
+import { folderIdentity, openProject, openSession } from '../home/project.ts'
+import { openRoster } from './roster.ts'
+import { loosestLeash } from '../settings/enabled-agents.ts'
+import { inMode } from '../settings/work-mode.ts'
+import { voiceOf } from '../core/io.ts'
+
+export type AppOptions = SessionOptions & {
+  ephemeral?: boolean
+  budget: Budget
+  mode?: WorkMode
+  think?: Thinking
+  thinkCalls?: number
+  /** Folders that the person adds to the project for this run. */
+  folders?: readonly string[]
+}
+
+/** Everything that turns of one run need, joined from the wings: a list, with no rule of its own. */
+export type App = {
+  io: Io
+  place: Place
+  /** The settings, as the mode changes them. */
+  settings: Settings
+  mode: WorkMode
+  store: Store
+  project: Project
+  session: OpenSession
+  conversation: Conversation
+  roster: Roster
+  native: NativeParts
+  snapshots: Snapshots
+  blobs: Blobs
+  border: Border
+  budget: Budget
+  leash: Leash
+  ephemeral: boolean
+  /** How turns are thought through: as it was said for this run, and as it is set in this project. `calls`: the extra calls that were allowed for this run. */
+  thinking: { said?: Thinking; project?: Thinking; agreed: boolean; calls?: number }
+  /** Agents that are not installed or not logged in, and are left out until this process ends. */
+  out: Parameters<typeof rotate>[1]['out']
+  /** Warnings to show before the first turn, beside those of the settings. */
+  warnings: readonly string[]
+  /** The processes that the last turn left running. */
+  left: { processes: LeftProcess[] }
+  /** Resolves when the workers of coordinators whose process died are ended. */
+  deadEnded: Promise<void>
+}
+
+export async function openApp(io: Io, place: Place, read: Settings, options: AppOptions): Promise<App> {
+  const { mode = 'chat' } = options
+  const settings = inMode(read, mode)
+  const files = fileStore(place.home, voiceOf(io))
+  const store = options.ephemeral ? { ...memoryStore(), doc: files.doc } : files
+  const project = openProject(options.ephemeral ? memoryStore() : files, place.root)
+  if (options.ephemeral) delete project.shown
+  if (!options.ephemeral && existsSync(`${place.home}/worktrees/${project.slug}`))
+    // Worktrees that cannot be removed now are found again at the next start.
+    sweep(place.root, io).catch(() => {})
+  const deadEnded =
+    !options.ephemeral && existsSync(`${place.home}/crew/coordinators.json`)
+      ? // Workers that cannot be ended now are found again at the next start.
+        endWorkers(files, { io, place, settings, slug: project.slug }).catch(() => {})
+      : Promise.resolve()
+  const moved = options.ephemeral ? undefined : await takeMovedProject(io, place)
+  const doc = await project.doc.read()
+  const folder = folderIdentity(place.root)
+  if (!options.ephemeral && doc.current !== undefined && folder !== undefined && doc.folder !== folder)
+    // An identity that cannot be kept now is kept at the next start.
+    project.doc.update((now) => ({ ...now, folder })).catch(() => {})
+  const session = await openSession(project, options, io.clock, doc)
+  const blobs = store.blobs(`projects/${project.slug}/output`)
+  const conversation = conversationOf(io, project, blobs, session)
+  const border = borderOf(io.env, place.home)
+  const around = { ...place, env: io.env }
+  const said = (options.folders ?? []).map((folder) => addableFolder(folder, place.cwd, around))
+  const set = setFolders([...settings.additionalFolders, ...(doc.folders ?? [])], around)
+  const native: NativeParts = {
+    ...place,
+    folders: new AddedFolders(said, set.folders),
+    env: io.env,
+    clock: io.clock,
+    store,
+    blobs,
+    session: session.id,
+    project: project.doc,
+    border,
+    audited: !options.ephemeral,
+    state: newNativeState(),
+  }
+  return {
+    io,
+    place,
+    settings,
+    mode,
+    store,
+    project,
+    session,
+    conversation,
+    roster: openRoster(settings, rosterParts({ io, blobs, native })),
+    native,
+    snapshots: openSnapshots(io, place, project, native.folders),
+    blobs,
+    border,
+    budget: options.budget,
+    leash: loosestLeash(settings),
+    ephemeral: options.ephemeral ?? false,
+    thinking: {
+      said: options.think,
+      project: doc.thinking,
+      agreed: doc.thinkingAgreed === true,
+      calls: options.thinkCalls,
+    },
+    out: new Map(),
+    left: { processes: [] },
+    deadEnded,
+    warnings: [...(moved === undefined ? [] : [moved]), ...set.warnings],
+  }
+}
+
+/** Removes copies of the project that a killed process left, and those that were kept for a day. No turn waits for it, and its code is loaded only where there are copies. */
+async function sweep(root: string, { env, clock }: Io): Promise<void> {
+  const { sweepWorktrees } = await import('../worktrees/copy-worktrees.ts')
+  await sweepWorktrees({ root, env }, clock.now())
+}
+
+/** Ends the workers of coordinators whose process died. No turn waits for it but that of a coordinator. */
+async function endWorkers(store: Store, at: { io: Io; place: Place; settings: Settings; slug: string }): Promise<void> {
+  const { endWorkersOfDead } = await import('../crew/machine/dead-coordinators.ts')
+  await endWorkersOfDead(store, at)
+}
+
+export function conversationOf(io: Io, project: Project, blobs: Blobs, session: SessionPlace): Conversation {
+  return new Conversation({
+    log: project.log,
+    blobs,
+    session: session.id,
+    place: session,
+    clock: io.clock,
+    owner: ownerMark(),
+    alive: isAlive,
+    shown: project.shown,
+    settling: project.settling,
+  })
+}
+
+export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'native'>): RosterParts {
+  return { blobs, env: io.env, changed: changedSince, border: native.border, native, io }
+}
+
+/** Opens the snapshots of a project and of the folders that were added to it, now or in earlier turns. */
+export function openSnapshots(io: Io, place: Place, project: Project, added?: AddedFolders): Snapshots {
+  const dir = `${place.home}/projects/${project.slug}/snapshots`
+  const open = (dir: string, root: string) => snapshots({ dir, root, env: io.env, clock: io.clock })
+  return withFolderSnapshots({ project: open(dir, place.root), dir, folders: () => added?.now ?? [], open })
+}

@@ -1,0 +1,38 @@
+import type { Roster } from '../../core/work/agent.ts'
+import type { ProjectCopy } from '../../hub/model/tasks/project-copy.ts'
+import type { App } from '../app.ts'
+import type { NativeParts } from '../../native/native-parts.ts'
+import { rosterParts } from '../app.ts'
+import { closeNative, leaveSession, newNativeState } from '../../native/native-parts.ts'
+import { openRoster } from '../roster.ts'
+
+/** The roster in another folder than the conversation's own, or beside it; `close` ends what our own agents started there. */
+type RosterElsewhere = Roster & { close(): Promise<void> }
+
+/** The parts of our own agents in another folder than the conversation's own; `close` ends what they started there. */
+type NativeElsewhere = { native: NativeParts; close(): Promise<void> }
+
+/** Tools, sandbox and MCP servers of our own agents for a folder. What these agents remember is theirs alone, such as the files that they have read. */
+export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): NativeElsewhere {
+  const { session, trustGiven, told } = app.native.state
+  const native = {
+    ...app.native,
+    root: at.root,
+    cwd: at.cwd,
+    state: { ...newNativeState(), told, session, trustGiven },
+  }
+  return {
+    native,
+    async close() {
+      if (native.state.session !== app.native.state.session) await leaveSession(native, 'other').catch(() => [])
+      await closeNative(native).catch(() => {})
+    },
+  }
+}
+
+/** Opens the roster in a folder: our own agents work there with parts of their own. */
+export function rosterIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>, settings = app.settings): RosterElsewhere {
+  const { native, close } = nativeIn(app, at)
+  const { names, open } = openRoster(settings, rosterParts({ ...app, native }))
+  return { names, open, close }
+}

@@ -1,0 +1,345 @@
+import type { Entry, Event } from '../../core/talk/entry.ts'
+import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Doc } from '../../core/talk/store.ts'
+import type { Agent, Leash, Roster, Traits, Turn, Strategy } from '../../core/work/agent.ts'
+import type { Cooldown, Health, Limit } from './health.ts'
+import type { MeasuredOrder } from './measured-order.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { failed } from '../../core/talk/outcome.ts'
+import { viewTokens } from '../../core/talk/tokens.ts'
+import { take } from '../../core/work/verbs.ts'
+import { AttemptRecord } from './attempt.ts'
+import { agentOrder } from './agent-order.ts'
+import { HealthRecord } from './health-record.ts'
+import { away, isGuess, withLimit } from './health.ts'
+import { awayWords, firstBack, newTally, noAnswer } from './no-answer.ts'
+import { openSeat, sharedTraits, vendorOf, vendorsTold } from './roster-seats.ts'
+import { askAbsence, askAllow, askHandOver, askLogin, askToShare, askWait, denialsOf } from './rotation-cards.ts'
+
+export type Rotation = {
+  strategy: Strategy
+  health: Doc<Health>
+  cooldown: Cooldown
+  /** The agent that the person named for this turn: its cool-down is ignored and the position stays, but the turn still fails over. */
+  first?: string
+  /** Whether no other agent than `first` may take the turn. */
+  only?: boolean
+  random(): number
+  /** Gives the order of the strategy `measured`. A consultation has none, and keeps to the configured order. */
+  measured?(turn: Turn): Promise<MeasuredOrder | undefined>
+  /** Hides secrets in the report of a failed attempt. */
+  mask(text: string): string
+  /** Agents that this process does not ask any more, and why: not installed, or not logged in. */
+  out: Map<string, Failure>
+  sharing: 'all' | 'ask'
+  /** The conversation that `sharing` is about, when the turn brings it in another form than its history. */
+  told?: readonly Entry[]
+  /** A consultation never moves the position, and the person is not asked about its failures. */
+  consulted?: boolean
+  /** The files that changed since the last call, or since the turn began. */
+  changes?(): Promise<string[]>
+  /** Shortens the conversation, and says which agents are asked for that; gives the new history, or undefined when it could not. */
+  compact?(turn: Turn, say: (words: string) => void): Promise<readonly Entry[] | undefined>
+}
+
+/** An agent whose turn is taken by the first agent of the roster that can answer it. */
+export function rotate(roster: Roster, o: Rotation): Agent {
+  let traits: Traits | undefined
+  let last: { turn: string; by: string } | undefined
+  return {
+    name: 'rotation',
+    get traits() {
+      return (traits ??= sharedTraits(roster))
+    },
+    async *turn(turn) {
+      const round = new Round(roster, o, turn)
+      let outcome: Outcome
+      try {
+        // The agent that answered one piece of a turn takes the next piece too: it knows what it did.
+        outcome = yield* round.run(last?.turn === turn.id ? last.by : undefined)
+      } catch (error) {
+        outcome = failed('crash', `choosing an agent failed: ${messageOf(error)}`)
+      }
+      if (round.answeredBy !== undefined) last = { turn: turn.id, by: round.answeredBy }
+      yield { type: 'end', outcome }
+    },
+    async close() {},
+  }
+}
+
+const cancelled = failed('aborted', 'cancelled')
+
+/** Failures after which no other agent is asked. */
+const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'unfinished', 'aborted'])
+
+/** The most summaries in one turn for an agent that says that the conversation is too long: each halves the conversation. */
+const mostShortenings = 4
+
+/** One turn on its way through the roster. */
+class Round {
+  answeredBy: string | undefined
+  #roster: Roster
+  #o: Rotation
+  /** The turn as the next agent gets it: with the failed attempts and what was typed to them. */
+  #turn: Turn
+  /** Whether a person decides how the turn goes on after a failure. */
+  #attended: boolean
+  #health: HealthRecord
+  #tally = newTally()
+  /** How often the conversation was shortened in this turn. */
+  #shortenings = 0
+  /** Notes for the person about a summary that was made meanwhile. */
+  #said: string[] = []
+  /** Vendors that know the conversation; undefined when it may be shared with all. */
+  #vendors: Set<string> | undefined
+
+  constructor(roster: Roster, o: Rotation, turn: Turn) {
+    this.#roster = roster
+    this.#o = o
+    this.#turn = turn
+    this.#health = new HealthRecord(o, turn.clock)
+    this.#attended = turn.attended === true && !o.consulted
+  }
+
+  /** Asks one agent after another until an outcome ends the turn. `previous` answered an earlier piece of the same turn. */
+  async *run(previous: string | undefined): AsyncGenerator<Event, Outcome> {
+    const { first, only, sharing, strategy, random, told } = this.#o
+    const known = this.#roster.names()
+    const unknown = unknownAgent(known, first)
+    if (unknown) return unknown
+    const names = only && first !== undefined ? [first] : known
+
+    yield* this.#health.read()
+    if (sharing === 'ask') this.#vendors = await vendorsTold(this.#roster, told ?? this.#turn.history, this.#turn)
+    const { position } = this.#health.now
+    const measured = strategy === 'measured' ? await this.#o.measured?.(this.#turn).catch(() => undefined) : undefined
+    const line = agentOrder(names, { strategy, random, position, drawn: measured?.line, first: first ?? previous })
+    const chosen = first === undefined && previous === undefined ? this.#nextFree(line) : undefined
+    const why = chosen === undefined ? undefined : measured?.why(chosen)
+    if (why !== undefined) yield note(why)
+    for (const [at, name] of line.entries()) {
+      if (this.#turn.signal.aborted) return cancelled
+      const absence = this.#whySkipped(name, names)
+      if (absence !== undefined) {
+        if (name !== first) {
+          yield note(`Skipped ${name}: ${absence}`)
+          continue
+        }
+        const decided = await this.#askAboutAbsence(name, line.slice(at + 1))
+        if (decided === undefined) yield note(`Skipped ${name}: ${absence}`)
+        if (decided === undefined) continue
+        if (decided !== 'try') return decided
+        this.#tally.away = this.#tally.away.filter((absent) => absent.name !== name)
+      }
+      const outcome = yield* this.#tryAgent(name, line.slice(at + 1))
+      if (outcome?.ok) this.answeredBy = name
+      if (outcome) return outcome
+    }
+    return this.#turn.signal.aborted ? cancelled : this.#withoutAnswer(names)
+  }
+
+  #whySkipped(name: string, names: readonly string[]): string | undefined {
+    const now = this.#turn.clock.now()
+    const failure = this.#o.out.get(name)
+    if (failure) {
+      this.#tally.out.push({ name, failure })
+      return failure.message
+    }
+    const absence = away(this.#health.now, name, now, name === this.#o.first)
+    if (!absence || this.#isLast(name, names)) return undefined
+    this.#tally.away.push({ name, away: absence })
+    return awayWords(absence, now)
+  }
+
+  /**
+   * Whether an agent is the only one that could answer at all, and only its failures keep it away: then a cool-down would help
+   * nobody. The others are out, or out of quota.
+   */
+  #isLast(name: string, names: readonly string[]): boolean {
+    const now = this.#turn.clock.now()
+    const able = (one: string) => !this.#o.out.has(one) && away(this.#health.now, one, now)?.as !== 'parked'
+    return isGuess(this.#health.now, name, now) && names.every((one) => one === name || !able(one))
+  }
+
+  /** Asks what to do about a chosen agent that is out of quota or busy: 'try' it anyway, end the turn, or (undefined) skip it. */
+  async #askAboutAbsence(name: string, others: readonly string[]): Promise<Outcome | 'try' | undefined> {
+    const absence = this.#tally.away.find((absent) => absent.name === name)
+    if (!absence || this.#o.only || this.#o.consulted) return undefined
+    const decided = await askAbsence(this.#turn, absence, this.#nextFree(others))
+    return this.#turn.signal.aborted ? cancelled : decided
+  }
+
+  /** One agent's attempts at the turn: the outcome that ends the turn, or undefined when the next agent takes over. */
+  async *#tryAgent(name: string, others: readonly string[]): AsyncGenerator<Event, Outcome | undefined> {
+    for (let allowed: Leash | undefined; ;) {
+      const turn = this.#turn
+      const agent = openSeat(this.#roster, name, turn, allowed)
+      const record = new AttemptRecord(name, turn.clock, this.#o)
+      const person = new PersonWatch(turn)
+      let limits: readonly Limit[] = []
+      let outcome: Outcome
+      try {
+        if (!(await this.#mayShareWith(agent))) {
+          if (!turn.signal.aborted)
+            yield note(`Skipped ${name}: sharing the conversation with ${vendorOf(agent)} was not allowed`)
+          return undefined
+        }
+        const { ask, steer } = person
+        const othersFree = () => this.#nextFree(others) !== undefined || (turn.othersFree?.() ?? false)
+        turn.waits?.(`starting ${name}`)
+        outcome = yield* take(agent, { ...turn, ask, steer, othersFree, leash: allowed ?? turn.leash }, (event) => {
+          record.see(event)
+          if (event.type === 'limit') limits = withLimit(limits, event)
+        })
+        record.end()
+      } finally {
+        await agent.close().catch(() => {})
+      }
+
+      const denials = denialsOf(outcome)
+      // A permission that the person refused during this attempt is not asked for again.
+      if (denials.length > 0 && this.#attended && !person.permissionAsked) {
+        const looser = await askAllow(turn, agent, denials)
+        if (looser) {
+          const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
+          // The next attempt is told of its looser leash; otherwise the agent would not try the denied actions again.
+          yield await this.#handOver(
+            record,
+            { kind: 'denied', message: `${what}. It may do more now: ${looser.means}` },
+            person,
+          )
+          allowed = looser.leash
+          continue
+        }
+        if (!outcome.ok && turn.signal.aborted) return cancelled
+      }
+
+      if (outcome.ok) {
+        yield* this.#health.succeeded(name, limits)
+        return outcome
+      }
+      if (endsTheTurn.has(outcome.failure.kind))
+        return { ...outcome, failure: { ...outcome.failure, message: this.#o.mask(outcome.failure.message) } }
+      // The failure of an agent that was being cancelled says nothing about the agent.
+      if (turn.signal.aborted) return cancelled
+      const failure = this.#health.asLearned(name, outcome.failure)
+      yield* this.#health.failed(name, failure)
+      yield await this.#handOver(record, failure, person)
+      const after = await this.#afterFailure(agent, failure, others)
+      for (const text of this.#said.splice(0)) yield note(text)
+      if (after !== 'again') return after
+    }
+  }
+
+  /** Asks the person before a conversation first reaches another vendor. */
+  async #mayShareWith(agent: Agent): Promise<boolean> {
+    if (!this.#vendors) return true
+    const vendor = vendorOf(agent)
+    const known = this.#vendors.size === 0 || this.#vendors.has(vendor)
+    if (known || (await askToShare(this.#turn, agent, vendor))) {
+      this.#vendors.add(vendor)
+      return true
+    }
+    this.#tally.unshared.push(agent.name)
+    return false
+  }
+
+  /** Gives the failed attempt, with what was typed meanwhile, to the agent that comes next; returns it as an event to be kept. */
+  async #handOver(record: AttemptRecord, failure: Failure, { typed }: PersonWatch): Promise<Event> {
+    const attempt = await record.failed(failure)
+    this.#tally.tried.push({ name: attempt.by, failure: attempt.failure })
+    const { attempts, steered } = this.#turn
+    this.#turn = { ...this.#turn, attempts: [...attempts, attempt], steered: [...steered, ...typed] }
+    return attempt
+  }
+
+  /** How the turn goes on after a failure: it ends, the same agent tries again, or (undefined) the next one goes on. */
+  async #afterFailure(
+    agent: Agent,
+    failure: Failure,
+    others: readonly string[],
+  ): Promise<Outcome | 'again' | undefined> {
+    const { kind } = failure
+    if (this.#attended && kind === 'auth' && (await askLogin(this.#turn, agent, failure, this.#nextFree(others))))
+      return 'again'
+    if (this.#attended && kind === 'quota') {
+      const until = away(this.#health.now, agent.name, this.#turn.clock.now())?.until
+      const next = this.#nextFree(others)
+      if (until !== undefined && next !== undefined)
+        return askHandOver(this.#turn, { name: agent.name, until, stated: failure.retryAt !== undefined }, next)
+    }
+    if (kind === 'auth' || kind === 'missing') this.#o.out.set(agent.name, failure)
+    return kind === 'overflow' && (await this.#shorten(agent)) ? 'again' : undefined
+  }
+
+  #nextFree(names: readonly string[]): string | undefined {
+    const { out, first } = this.#o
+    const now = this.#turn.clock.now()
+    return names.find((name) => !out.has(name) && !away(this.#health.now, name, now, name === first))
+  }
+
+  /**
+   * Shortens the conversation, again and again as long as that helps: nobody knows how small the agent's window really is.
+   * The agent's own thread is as long as the history was, so it starts a new one.
+   */
+  async #shorten({ name }: Agent): Promise<boolean> {
+    if (this.#shortenings >= mostShortenings) return false
+    this.#shortenings++
+    const { history } = this.#turn
+    this.#turn.waits?.('summarising the conversation, which is too long for the agent')
+    const say = (words: string) => this.#said.push(words)
+    const found = await this.#o.compact?.(this.#turn, say).catch(() => undefined)
+    const shorter = found && viewTokens(found) < viewTokens(history) ? found : undefined
+    if (!shorter) this.#shortenings = mostShortenings
+    const rest = (shorter ?? history).filter((entry) => entry.type !== 'thread' || entry.by !== name)
+    if (!shorter && rest.length === history.length) return false
+    this.#turn = { ...this.#turn, history: rest }
+    return true
+  }
+
+  /** The outcome of a turn that no agent answered. Where only time is missing, the person may wait for the first agent that is back. */
+  async #withoutAnswer(names: readonly string[]): Promise<Outcome> {
+    const { signal, clock } = this.#turn
+    const now = clock.now()
+    const absent = names.flatMap((name) => {
+      const absence = this.#o.out.has(name) ? undefined : away(this.#health.now, name, now)
+      return absence ? [{ name, away: absence }] : []
+    })
+    const outcome = noAnswer(this.#tally, absent, now)
+    const first = firstBack(absent)
+    if (!this.#attended || !first || outcome.ok || outcome.failure.retryAt === undefined) return outcome
+    const decided = await askWait(this.#turn, first)
+    return signal.aborted ? cancelled : (decided ?? outcome)
+  }
+}
+
+/** Notices what passes between the person and one attempt. */
+class PersonWatch {
+  permissionAsked = false
+  /** Texts that the person typed to the attempt. */
+  readonly typed: string[] = []
+  readonly ask: Ask
+  readonly steer: Turn['steer']
+
+  constructor({ ask, steer }: Turn) {
+    this.ask = (question, ...rest) => {
+      this.permissionAsked ||= question.about === 'permission'
+      return ask(question, ...rest)
+    }
+    this.steer = async (until) => {
+      const typed = await steer(until)
+      this.typed.push(...typed)
+      return typed
+    }
+  }
+}
+
+function unknownAgent(names: readonly string[], first: string | undefined): Outcome | undefined {
+  if (names.length === 0)
+    return failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works')
+  if (first === undefined || names.includes(first)) return undefined
+  return failed('missing', `there is no agent ${first}; your agents are ${names.join(', ')}`)
+}
+
+const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })

@@ -1,0 +1,37 @@
+import type { App } from './app.ts'
+import type { TurnObserver } from './turn-traces.ts'
+import { occasionOf } from '../core/talk/notice.ts'
+
+/** Sends what an agent reports during a turn to the notifiers of the person; undefined where the settings name none. */
+export function noticeObserver({ io, settings, border, place, session }: App): TurnObserver | undefined {
+  if (settings.notify.length === 0) return undefined
+  const sent: Promise<void>[] = []
+  const mask = border.toward('notice')
+  const opened = Promise.all([import('../hub/client/notify.ts'), import('../hub/client/page-link.ts')]).then(
+    ([{ openNotify }, { pageAddress, sessionView }]) => {
+      const warn = (words: string) => {
+        io.err.write(`termaite: ${words}\n`)
+      }
+      const page = () => pageAddress(io, settings, place.home)
+      const notify = openNotify(settings, { io, cwd: place.root, mask, warn, page })
+      return (notice: Parameters<typeof notify>[0]) => notify({ ...notice, view: sessionView(session.id) })
+    },
+  )
+  return {
+    see(event) {
+      // A report of an agent that another one sent is for that one alone.
+      if (event.type !== 'notification' || event.from) return
+      const notice = {
+        event: occasionOf[event.status],
+        agent: event.by ?? 'an agent',
+        workspace: place.root,
+        text: event.text,
+      }
+      sent.push(opened.then((notify) => notify(notice)))
+    },
+    async end() {
+      // A process without a screen ends with its turn, and must not take a notice with it.
+      await Promise.allSettled(sent)
+    },
+  }
+}

@@ -1,0 +1,164 @@
+import type { Agent, Turn } from '../core/work/agent.ts'
+import type { AroundTurn } from '../core/work/conversation.ts'
+import type { Snapshots } from '../safety/snapshots/snapshots.ts'
+import type { App } from './app.ts'
+import { within } from '../base/time/clock.ts'
+import { defined } from '../base/defined.ts'
+import { clockTime } from '../base/time/local-time.ts'
+import { messageOf } from '../base/error-message.ts'
+import { say } from '../core/io.ts'
+import { unfinishedIn } from './unfinished-turns.ts'
+
+/** The snapshots of a project before and after one turn. A fault with them is told in a note, and never stops the turn. */
+export type TurnSnapshots = AroundTurn & {
+  /** The snapshot from before the turn, where there is one. */
+  readonly tree?: string
+}
+
+const noSnapshots: TurnSnapshots = { begin: async () => [], end: async () => [] }
+
+/** How long a turn waits for a snapshot: of a small project, of what changed in a large one, of a large one as a whole. */
+const patienceMs = { small: 15_000, changed: 3_000, whole: 1_500 }
+
+/**
+ * Begins the snapshot from before a turn. The turn waits for it only for a moment: in a very large project the turn goes
+ * on, and what changes after the snapshot is ready can be undone.
+ */
+export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
+  if (app.ephemeral) return noSnapshots
+  const { snapshots, io } = app
+  const { clock } = io
+  const record = { at: clock.now(), prompt: prompt.slice(0, 200) }
+  const patience = async () =>
+    (await snapshots.large()) ? patienceMs[snapshots.copied ? 'changed' : 'whole'] : patienceMs.small
+  const waited = patience()
+  const taking = snapshots.take()
+  let before: { tree: string; from?: number } | undefined
+  let late: Promise<unknown> | undefined
+  const put = (turn: string, after?: string) =>
+    snapshots.keep(turn, defined({ ...record, before: before!.tree, from: before!.from, after }))
+  return {
+    get tree() {
+      return before?.tree
+    },
+    async begin(turn, waits) {
+      waits?.('copying the project’s files for undo')
+      const taken = await within(clock, taking, await waited)
+      if (!taken) {
+        late = taking.then(async (taken) => {
+          if ('off' in taken) return
+          before = { tree: taken.tree, from: clock.now() }
+          await put(turn)
+        })
+        // A fault is told when the turn ends.
+        late.catch(() => {})
+        return ['termaite is still copying the project’s files; until that is done, changes cannot be undone.']
+      }
+      if ('off' in taken) return taken.passing ? [cannotUndo(taken.off)] : toldOnce(app, taken.off)
+      before = { tree: taken.tree }
+      // The turn is recorded at its start as well, so that a turn that is killed can be undone.
+      return orNote(cannotUndo(), put(turn))
+    },
+    async end(turn, waits, acted = true) {
+      if (late && !before)
+        return [`${cannotUndo('the project’s files were not copied in time')} The copying goes on with the next turn.`]
+      if (!before) return []
+      const from = before.from === undefined ? [] : [`Undo works for what changed after ${clockTime(before.from)}.`]
+      // Nothing ran that could change a file, so the turn ends with the files with which it began.
+      if (!acted && !late) return orNote(cannotUndo(), put(turn, before.tree))
+      waits?.('copying the changed files for undo')
+      const work = async () => {
+        await late
+        // A turn without a snapshot of its end ends, for an undo, where the next turn begins.
+        const after = await within(clock, snapshots.take(), await patience())
+        if (after && 'tree' in after) await put(turn, after.tree)
+      }
+      return [...from, ...(await orNote(cannotUndo(), work()))]
+    },
+  }
+}
+
+const cannotUndo = (why?: string) => `This turn cannot be undone${why === undefined ? '' : `: ${why}.`}`
+
+/** Says once for each project that it has no snapshots; where that cannot be remembered, at every turn. */
+async function toldOnce(app: App, off: string): Promise<string[]> {
+  const { doc } = app.project
+  try {
+    if ((await doc.read()).snapshotsOff === off) return []
+    await doc.update((now) => ({ ...now, snapshotsOff: off }))
+  } catch {}
+  return [`diff and undo are off in this project: ${off}`]
+}
+
+/** Waits for work beside the turn; returns a note if the work failed. */
+export async function orNote(failure: string, work: Promise<unknown> | undefined): Promise<string[]> {
+  try {
+    await work
+    return []
+  } catch (error) {
+    return [`${failure}: ${messageOf(error)}`]
+  }
+}
+
+/** Snapshots of an exclusive turn: the first is taken when every turn before it is over. */
+export function exclusiveSnapshots(app: App, prompt: string, signal: AbortSignal): TurnSnapshots {
+  let snapshots: TurnSnapshots | undefined
+  return {
+    get tree() {
+      return snapshots?.tree
+    },
+    async begin(turn, waits) {
+      await olderTurnsOver(app, turn, signal, waits)
+      if (signal.aborted) return []
+      snapshots = openTurnSnapshots(app, prompt)
+      return snapshots.begin(turn, waits)
+    },
+    end: async (turn, waits, acted) => snapshots?.end(turn, waits, acted) ?? [],
+  }
+}
+
+const pollMs = 500
+
+/**
+ * Waits until every turn that stands before this one in the log is over. The order of the log decides, so that of several
+ * waiting turns only one goes on. A turn of another machine cannot be seen to end, and is not waited for.
+ */
+async function olderTurnsOver(
+  { project, io }: App,
+  turn: string,
+  signal: AbortSignal,
+  waits: Turn['waits'],
+): Promise<void> {
+  for (let told = false; !signal.aborted; told = true) {
+    const turns = await unfinishedIn(project, io.clock.now())
+    const place = turns.findIndex((one) => one.turn === turn)
+    const older = turns.slice(0, Math.max(0, place)).filter(({ pid }) => pid !== undefined)
+    if (older.length === 0) return
+    waits?.(`waiting for ${older.length === 1 ? 'the turn' : `the ${older.length} turns`} before this one`)
+    if (!told) say(io, `Waiting for ${older.length === 1 ? 'the turn' : `the ${older.length} turns`} before this one.`)
+    await io.clock.sleep(pollMs, signal)
+  }
+}
+
+/** Gives the agent of an exclusive turn the history as it is when the wait is over. */
+export function withLateHistory(agent: Agent, { conversation }: App): Agent {
+  const late: Agent['turn'] = async function* (turn) {
+    const history = await conversation.view().catch(() => turn.history)
+    yield* agent.turn({ ...turn, history })
+  }
+  // The prototype is used instead of a copy, because a rotation computes its traits only when they are read.
+  return Object.create(agent, { turn: { value: late } }) as Agent
+}
+
+/** Lists the files that changed since the last call; at the first call, since the snapshot from before the turn. */
+export function changedFiles(snapshots: Snapshots, before: () => string | undefined): () => Promise<string[]> {
+  let last: string | undefined
+  return async () => {
+    const since = last ?? before()
+    if (since === undefined) throw new Error('there is no snapshot to compare with')
+    const now = await snapshots.take()
+    if ('off' in now) throw new Error(now.off)
+    last = now.tree
+    return snapshots.changed(since, now.tree)
+  }
+}

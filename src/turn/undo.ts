@@ -1,0 +1,134 @@
+import type { TurnRecord, Snapshots, UndoPlan, UndoResult, FileStat } from '../safety/snapshots/snapshots.ts'
+import type { Conversation } from '../core/work/conversation.ts'
+import type { Project } from '../home/project.ts'
+import type { UnfinishedTurn } from './unfinished-turns.ts'
+import { clockTime, localTime } from '../base/time/local-time.ts'
+import { lastUndoable, SnapshotsOff } from '../safety/snapshots/snapshots.ts'
+import { UsageError } from '../core/io.ts'
+import { recordUndo } from './judgements.ts'
+import { unfinishedIn } from './unfinished-turns.ts'
+import { oneLine, table } from '../base/text/table.ts'
+
+/** Plans the undo of the named turn, or of the newest turn that still has changes to undo. */
+export async function undoPlan(
+  of: { snapshots: Snapshots; project: Project },
+  typed: string | undefined,
+): Promise<UndoPlan> {
+  const passed = new Set<string>()
+  for (;;) {
+    const turn = await snapshotTurn(of, typed, (turns) => lastToUndo(turns.filter((one) => !passed.has(one.turn))))
+    const plan = await orUsage(of.snapshots.planUndo(turn.turn))
+    if (typed !== undefined || plan.steps.length > 0 || plan.left.length > 0) return plan
+    passed.add(turn.turn)
+  }
+}
+
+function lastToUndo(oldestFirst: readonly TurnRecord[]): TurnRecord {
+  const last = lastUndoable(oldestFirst)
+  if (last) return last
+  throw new UsageError(
+    'nothing is left to undo. `termaite undo <id>` undoes an undo; `termaite diff --list` shows the ids.',
+    1,
+  )
+}
+
+/** Undoes a turn, and keeps in the conversation that its changes were not wanted. */
+export async function undoTurn(
+  { snapshots, conversation }: { snapshots: Snapshots; conversation?: Conversation },
+  plan: UndoPlan,
+): Promise<UndoResult> {
+  const records = await orUsage(snapshots.list())
+  const undone = await orUsage(snapshots.undo(plan))
+  if (conversation) await recordUndo(conversation, records, plan.turn)
+  return undone
+}
+
+/** Describes the plan for the person who is asked for a yes. */
+export function planWords({ turn, steps, conflicts }: UndoPlan): string[] {
+  if (steps.length === 0) return [`Turn ${turn.turn} has no changes to undo.`]
+  return [
+    `Undoing “${oneLine(turn.prompt, 60)}” (${turn.turn}):`,
+    ...(turn.cutOff
+      ? ['The end of that turn was not recorded: every change up to the next turn counts as its own.']
+      : []),
+    ...(turn.from === undefined
+      ? []
+      : [`Only changes after ${clockTime(turn.from)} are undone: the project’s files had not been copied before.`]),
+    table(steps.map((step) => [`  ${step.action}`, step.path])),
+    ...conflicts.map((path) => `  ${path} was changed again after that turn; a copy of its present version is kept.`),
+  ]
+}
+
+export function leftWords(left: UndoPlan['left']): string[] {
+  return left.map(({ path, why }) => `${path} was left as it is: ${why}`)
+}
+
+export function asideWords({ aside }: UndoResult): string[] {
+  return aside ? [`Copies of the versions that were replaced are in ${aside.folder}: ${aside.files.join(', ')}`] : []
+}
+
+/** The turns that run while an undo is asked for: in words, one that runs on this machine, and whether the undone turn itself runs. */
+type TurnsBeside = { words: string[]; here?: UnfinishedTurn; itself: boolean }
+
+export async function turnsBesideUndo(project: Project, undone: TurnRecord, now: number): Promise<TurnsBeside> {
+  const turns = await unfinishedIn(project, now)
+  const here = turns.find(({ pid }) => pid !== undefined)
+  return {
+    words: turns.map(({ turn, since, prompt, pid }) => {
+      const where = pid === undefined ? ' on another machine, and may still run there' : ''
+      return `Turn ${turn} has been running since ${localTime(since)}${where}: ${oneLine(prompt, 60)}`
+    }),
+    here,
+    itself: turns.some(({ turn }) => turn === undone.turn),
+  }
+}
+
+/** Refuses an undo while an agent runs, because the agent may be writing the same files. */
+export function refuseWhileRunning({ here, itself }: TurnsBeside, undone: TurnRecord, yes: boolean | undefined): void {
+  if (!here || (!itself && yes)) return
+  const why = itself ? 'that turn is still running' : 'a turn is running in this project'
+  const way = itself || yes === undefined ? '' : ', or add --yes'
+  throw new UsageError(
+    `undo: nothing was changed, because ${why}: stop it first (termaite stop ${itself ? undone.turn : here.turn})${way}.`,
+    1,
+  )
+}
+
+/** Finds the turn whose id begins with what the person typed; `usual` chooses when nothing was typed. */
+export async function snapshotTurn(
+  { snapshots, project }: { snapshots: Snapshots; project: Project },
+  typed: string | undefined,
+  usual: (oldestFirst: readonly TurnRecord[]) => TurnRecord,
+): Promise<TurnRecord> {
+  const turns = await orUsage(snapshots.list())
+  if (turns.length === 0) throw new UsageError(await whyNone(project), 1)
+  if (typed === undefined) return usual(turns)
+  const matching = turns.filter(({ turn }) => turn.startsWith(typed))
+  if (matching.length === 1) return matching[0]!
+  throw new UsageError(
+    matching.length === 0
+      ? `no turn begins with "${typed}". \`termaite diff --list\` shows them.`
+      : `${matching.length} turns begin with "${typed}": type more of the id.`,
+  )
+}
+
+/** Says why there is no turn: none ran yet, or snapshots are off in this project. */
+export async function whyNone(project: Project): Promise<string> {
+  const { snapshotsOff } = await project.doc.read()
+  return snapshotsOff === undefined
+    ? 'no turn has run in this project yet.'
+    : `diff and undo are off in this project: ${snapshotsOff}.`
+}
+
+/** Turns the fault of missing snapshots into a UsageError. */
+export async function orUsage<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof SnapshotsOff ? new UsageError(`there are no snapshots here: ${error.message}.`, 1) : error
+  }
+}
+
+export function statText(stat: readonly FileStat[]): string {
+  return table(stat.map(({ status, file, added, removed }) => [status, file, `+${added} −${removed}`]))
+}

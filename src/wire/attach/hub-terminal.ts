@@ -1,0 +1,284 @@
+import type { Clock } from '../../base/time/clock.ts'
+import type { TerminalRow } from '../../core/screen/machine-terminals.ts'
+import type { Exit, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { HubFrame, PageFrame } from '../../page/terminal-frames.ts'
+import type { Connection } from '../frames/connection.ts'
+import { within } from '../../base/time/clock.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { RecentBytes } from '../../base/recent-bytes.ts'
+import { shownWords } from '../frames/frames.ts'
+import { readDrawn, signedOutReason, terminalsPath, terminalsProtocol } from '../../page/terminal-frames.ts'
+import { DialFailed, dialHub } from '../frames/web-socket-carrier.ts'
+
+type Parts = { url: string; key: string; clock: Clock; env: Readonly<Record<string, string | undefined>> }
+
+const firstPauseMs = 500
+const longestPauseMs = 10_000
+/** How long a picture, or the list of terminals, is waited for. */
+const patienceMs = 20_000
+/** How often a picture of the right size is asked for, and the pause between two. */
+const mostPictures = 8
+const sizeMs = 250
+const longestFrame = 16 * 1024 * 1024
+/** The number of the only terminal that this connection shows. */
+const channel = 1
+
+/** The terminals of all machines, as a hub shows them to one person. The connection is made again when it is lost. */
+export class HubTerminals {
+  #parts: Parts
+  #connection: Connection | undefined
+  #rows = Promise.withResolvers<readonly TerminalRow[]>()
+  #shown: HubTerminal | undefined
+  #over = new AbortController()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Connects; rejects in words where the hub does not let this person see terminals. Returns the terminals of all machines. */
+  async list(): Promise<readonly TerminalRow[]> {
+    await this.#connect()
+    void this.#keep()
+    const rows = await within(this.#parts.clock, this.#rows.promise, patienceMs)
+    if (!rows) throw new Error(`the hub at ${this.#parts.url} did not list its terminals`)
+    return rows
+  }
+
+  /** Shows one of the terminals. */
+  open(row: TerminalRow): HubTerminal {
+    return (this.#shown = new HubTerminal(row, this.#parts.clock, (frame) => this.#send(frame)))
+  }
+
+  close(): void {
+    this.#over.abort('closed')
+    this.#connection?.end('the person has left')
+  }
+
+  #send(frame: PageFrame): void {
+    this.#connection?.send(JSON.stringify(frame))
+  }
+
+  async #connect(): Promise<void> {
+    const { url, key } = this.#parts
+    const kind = { protocol: terminalsProtocol, longest: longestFrame }
+    try {
+      this.#connection = await dialHub(`${url}${terminalsPath}`, `Bearer ${key}`, this.#parts, { kind })
+    } catch (error) {
+      throw new Error(refusalOf(error) ?? `no hub answers at ${url}: ${messageOf(error)}`)
+    }
+    this.#connection.read((data) => {
+      const drawn = typeof data === 'string' ? undefined : readDrawn(data)
+      if (drawn) this.#shown?.draw(drawn)
+      else if (typeof data === 'string') this.#take(JSON.parse(data) as HubFrame)
+    })
+  }
+
+  /** Connects again whenever the connection is lost; any hub at the address will do. */
+  async #keep(): Promise<void> {
+    const { clock } = this.#parts
+    while (!this.#over.signal.aborted) {
+      const why = await this.#connection!.over
+      if (this.#over.signal.aborted) return
+      if (why === signedOutReason) return this.#shown?.end({}, 'the key has ended')
+      this.#shown?.note('The connection to the hub is lost; it is made again.')
+      for (let pause = firstPauseMs; !this.#over.signal.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
+        await clock.sleep(pause, this.#over.signal)
+        if (this.#over.signal.aborted) return
+        if (
+          await this.#connect().then(
+            () => true,
+            () => false,
+          )
+        )
+          break
+      }
+      this.#shown?.begin()
+    }
+  }
+
+  #take(frame: HubFrame): void {
+    if (frame.type === 'terminals') this.#rows.resolve(frame.rows)
+    else if ('channel' in frame && frame.channel === channel) this.#shown?.tell(frame)
+  }
+}
+
+/** Why a hub that answered did not let this person in; undefined where none answered. */
+function refusalOf(error: unknown): string | undefined {
+  const status = error instanceof DialFailed ? error.status : undefined
+  if (status === 403) return 'this key may not see terminals: that needs the role admin'
+  if (status === 401) return 'the hub does not know our key'
+  return status === undefined ? undefined : `the hub answered with HTTP ${status}`
+}
+
+/** A terminal that a hub shows: pictures that the hub sends by itself, after a lost connection for instance, are drawn like output. */
+class HubTerminal implements Terminal {
+  readonly id: string
+  /** Why the terminal is not shown any more, where its program has not ended. */
+  problem: string | undefined
+  readonly exited: Promise<Exit>
+  #row: TerminalRow
+  #clock: Clock
+  #send: (frame: PageFrame) => void
+  #exit = Promise.withResolvers<Exit>()
+  #kept = new RecentBytes()
+  #picture: PromiseWithResolvers<Picture> | undefined
+  #size = { cols: 80, rows: 24 }
+  #wished: { cols: number; rows: number } | undefined
+  #bytes = 0
+  #hasKeys = false
+  #isShown = false
+  /** Why keys were refused: the person has to see that, also where a new picture follows at once, and it goes with the next key. */
+  #refusal: string | undefined
+
+  constructor(row: TerminalRow, clock: Clock, send: (frame: PageFrame) => void) {
+    this.id = row.id
+    this.#row = row
+    this.#clock = clock
+    this.#send = send
+    this.exited = this.#exit.promise
+  }
+
+  /** Asks for the terminal anew: the connection has just been made. */
+  begin(): void {
+    this.#bytes = 0
+    const had = this.#hasKeys
+    this.#hasKeys = false
+    this.#send({ type: 'open', channel, id: this.id, above: 0 })
+    if (had) this.#takeKeys()
+  }
+
+  draw(frame: { type: 'picture' | 'output'; bytes: Uint8Array; cols?: number; rows?: number }): void {
+    const bytes = Buffer.from(frame.bytes)
+    this.#bytes += bytes.length
+    this.#send({ type: 'seen', channel, bytes: this.#bytes })
+    if (frame.type === 'output') return this.#kept.push(bytes)
+    const { cols = 80, rows = 24 } = frame
+    this.#size = { cols, rows }
+    this.#isShown = true
+    const text = bytes.toString('utf8')
+    if (this.#picture) {
+      this.#picture.resolve({ at: this.#kept.end, text, cols, rows })
+      this.#picture = undefined
+    } else this.#kept.push(Buffer.from(`\u001b[?2026h\u001b[0m\u001b[2J\u001b[H${text}\u001b[?2026l`))
+    if (this.#refusal !== undefined) this.note(this.#refusal)
+  }
+
+  tell(frame: HubFrame): void {
+    if (frame.type === 'ended') this.end({ code: frame.code, signal: frame.signal }, 'the program has ended')
+    else if (frame.type === 'missing') this.#miss()
+    else if (frame.type === 'refused') this.note((this.#refusal = frame.why))
+    else if (frame.type === 'holder') {
+      const had = this.#hasKeys
+      this.#hasKeys = frame.yours
+      // Nobody holds the keys of a terminal that was just opened anew: the answer to our own wish for them follows.
+      if (had && !frame.yours && frame.name !== undefined)
+        this.note(`${frame.name} has taken the keys. Your next key takes them back.`)
+    }
+  }
+
+  /** A terminal that was shown may come back, when its machine has linked again or its agent was started anew. */
+  #miss(): void {
+    if (this.#isShown)
+      return this.note(`${this.#row.machine} cannot be reached now. The terminal is shown again when it can.`)
+    this.problem = 'The terminal is gone, or its machine is offline'
+    this.end({}, this.problem)
+  }
+
+  /** Shows words on the last row, until the next picture. */
+  note(words: string): void {
+    const line = shownWords(words).replaceAll('\n', ' ').slice(0, this.#size.cols)
+    this.#kept.push(Buffer.from(`\u001b7\u001b[${this.#size.rows};1H\u001b[0;7m${line}\u001b[0m\u001b[K\u001b8`))
+  }
+
+  end({ code, signal }: { code?: number | undefined; signal?: number | undefined }, why: string): void {
+    this.#exit.resolve({ ...(code === undefined ? {} : { code }), ...(signal === undefined ? {} : { signal }) })
+    this.#picture?.reject(new Error(why))
+    this.#kept.close()
+  }
+
+  /** A picture that is larger than the person's own terminal cannot be drawn there; the program may need a moment for its new size. */
+  async paint(): Promise<Picture> {
+    for (let tries = 1; ; tries++) {
+      const picture = await this.#nextPicture()
+      const { cols, rows } = this.#wished ?? picture
+      if (picture.cols <= cols && picture.rows <= rows) return picture
+      if (tries === mostPictures || !this.#hasKeys) {
+        this.problem = `The terminal has ${picture.cols} columns and ${picture.rows} rows, and yours is smaller. Make yours at least as large, because the size of the other one cannot be changed from here`
+        throw new Error(this.problem)
+      }
+      await this.#clock.sleep(sizeMs)
+    }
+  }
+
+  async #nextPicture(): Promise<Picture> {
+    this.#picture ??= Promise.withResolvers<Picture>()
+    const { promise } = this.#picture
+    promise.catch(() => {})
+    this.begin()
+    const picture = await within(this.#clock, promise, patienceMs)
+    if (!picture) throw new Error((this.problem = 'The hub sent no picture of the terminal'))
+    return picture
+  }
+
+  output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
+    return this.#kept.follow(after)
+  }
+
+  async write(text: string): Promise<void> {
+    this.#refusal = undefined
+    if (!this.#hasKeys) this.#takeKeys()
+    this.#send({ type: 'keys', channel, text })
+  }
+
+  /** Takes the keys of the terminal, and gives it the size of the person's own. */
+  #takeKeys(): void {
+    this.#hasKeys = true
+    this.#send({ type: 'take', channel })
+    if (this.#wished) this.#send({ type: 'size', channel, ...this.#wished })
+  }
+
+  async paste(text: string): Promise<void> {
+    await this.write('')
+    this.#send({ type: 'paste', channel, text })
+  }
+
+  press(key: string): Promise<void> {
+    return this.write(key)
+  }
+
+  /** A person who attaches takes the keys with the first picture, because the size of a terminal belongs to the person who types. */
+  async resize(cols: number, rows: number): Promise<void> {
+    this.#wished = { cols, rows }
+    if (this.#row.onlyReading) return
+    if (this.#hasKeys) this.#send({ type: 'size', channel, cols, rows })
+    else this.#hasKeys = true
+  }
+
+  async screen(): Promise<Screen> {
+    return {
+      rows: [],
+      cols: this.#size.cols,
+      cursor: { row: 0, col: 0 },
+      title: `${this.#row.name} on ${this.#row.machine}`,
+    }
+  }
+
+  async history(): Promise<string[]> {
+    return []
+  }
+
+  async children(): Promise<number> {
+    return 0
+  }
+
+  async touched(): Promise<number> {
+    return 0
+  }
+
+  async retitle(): Promise<void> {}
+
+  /** Leaves the terminal; its program goes on. */
+  async close(): Promise<void> {
+    this.#send({ type: 'close', channel })
+  }
+}

@@ -1,0 +1,41 @@
+import type { Exit, Terminal } from '../../core/screen/terminal.ts'
+import type { Answering } from './methods.ts'
+import { untilAborted } from '../../base/time/clock.ts'
+import { defined } from '../../base/defined.ts'
+import { outputUntil } from '../../core/screen/output-until.ts'
+import { fittingPicture, fittingRows } from './fitting-screen.ts'
+import { longestFrame, OutputPiece, WireFailure } from './frames.ts'
+
+export type FindTerminal = (id: string) => Promise<Terminal | undefined>
+
+/** The terminal with an id; throws where there is none. */
+export async function terminalOf(find: FindTerminal, id: string): Promise<Terminal> {
+  const terminal = await find(id)
+  if (!terminal) throw new WireFailure('missing', 'There is no such terminal on the machine now.')
+  return terminal
+}
+
+/** Shows terminals to another program, which can change nothing by it. */
+export function shownTerminals(find: FindTerminal) {
+  const on = (id: string) => terminalOf(find, id)
+  return {
+    'terminal.open': async ({ id }) => defined({ attach: (await on(id)).attach }),
+    'terminal.screen': async ({ id }) => (await on(id)).screen(),
+    'terminal.paint': async ({ id, above }) => fittingPicture(await on(id), above, longestFrame / 2, bytesOf),
+    'terminal.history': async ({ id, rows }) =>
+      fittingRows(await (await on(id)).history(rows), longestFrame / 2, mostBytesOf),
+    async *'terminal.output'({ id, after }, { signal }) {
+      for await (const { at, bytes } of outputUntil(signal, await on(id), after)) yield new OutputPiece(at, bytes)
+    },
+    async *'terminal.exited'({ id }, { signal }): AsyncGenerator<Exit> {
+      const exit = await Promise.race([(await on(id)).exited, untilAborted(signal)])
+      if (exit) yield exit
+    },
+  } satisfies Answering
+}
+
+/** The bytes of a text as a frame has it. */
+const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text))
+
+/** The most bytes that a text can have in a frame, without counting them: a character is at most three. */
+const mostBytesOf = (text: string) => JSON.stringify(text).length * 3

@@ -1,0 +1,95 @@
+import type { Clock } from '../../base/time/clock.ts'
+import { X509Certificate, createPrivateKey } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { messageOf } from '../../base/error-message.ts'
+
+type TlsPair = { cert: string; key: string }
+type Known = TlsPair & { certificate: X509Certificate; stamp: string }
+
+/** How often the files are looked at. A program that renews certificates has hours to do so. */
+const lookMs = 10_000
+
+/** The certificate and the private key of a server, in two files that another program may renew at any time. */
+export class TlsFiles {
+  #paths: TlsPair
+  #known: Known
+  #failed = ''
+
+  /** Reads both files; throws an error with what is wrong with them and what to do. */
+  constructor(paths: TlsPair) {
+    this.#paths = paths
+    this.#known = readPair(paths)
+  }
+
+  get pair(): TlsPair {
+    return { cert: this.#known.cert, key: this.#known.key }
+  }
+
+  /** Whether the certificate is for a host of this name or address, as it stands in an address. */
+  names(hostname: string): boolean {
+    const address = hostname.replace(/^\[(.*)\]$/, '$1')
+    const { certificate } = this.#known
+    return (isIP(address) === 0 ? certificate.checkHost(hostname) : certificate.checkIP(address)) !== undefined
+  }
+
+  /** A name that clients can use, as the certificate has it; undefined where it has only names for many hosts. */
+  firstName(): string | undefined {
+    const names = [...(this.#known.certificate.subjectAltName ?? '').matchAll(/(?:DNS|IP Address):([^,\s]+)/g)]
+    return names.map(([, name]) => name!).find((name) => !name.includes('*'))
+  }
+
+  /** Calls `renewed` whenever the files hold another pair, until the signal aborts. A pair that cannot be used is told once, and the one before stays. */
+  async follow(clock: Clock, signal: AbortSignal, renewed: () => void, tell: (words: string) => void): Promise<void> {
+    for (;;) {
+      await clock.sleep(lookMs, signal)
+      if (signal.aborted) return
+      try {
+        if (stampOf(this.#paths) === this.#known.stamp) continue
+        this.#known = readPair(this.#paths)
+        this.#failed = ''
+        renewed()
+      } catch (error) {
+        const words = messageOf(error)
+        // The two files are written one after the other, so that they may not fit each other for a moment.
+        if (words !== this.#failed) tell(`the renewed certificate cannot be used, the one before stays: ${words}`)
+        this.#failed = words
+      }
+    }
+  }
+}
+
+function stampOf({ cert, key }: TlsPair): string {
+  return [cert, key]
+    .map((path) => statSync(path))
+    .map((stat) => `${stat.ino} ${stat.size} ${stat.mtimeMs}`)
+    .join(', ')
+}
+
+function readPair(paths: TlsPair): Known {
+  // Read before the files, so that a change meanwhile is found with the next look.
+  const stamp = named('--tls-cert or --tls-key', () => stampOf(paths))
+  const mode = statSync(paths.key).mode & 0o777
+  if ((mode & 0o027) !== 0)
+    throw new Error(
+      `--tls-key: other users can read or change ${paths.key} (mode ${mode.toString(8)}). Allow only its owner to: chmod 600 ${paths.key}`,
+    )
+  const [cert, key] = [
+    named('--tls-cert', () => readFileSync(paths.cert, 'utf8')),
+    named('--tls-key', () => readFileSync(paths.key, 'utf8')),
+  ]
+  const certificate = named(`--tls-cert: ${paths.cert} holds no certificate`, () => new X509Certificate(cert))
+  const secret = named(`--tls-key: ${paths.key} holds no private key without a password`, () => createPrivateKey(key))
+  if (!certificate.checkPrivateKey(secret))
+    throw new Error(`--tls-key: the key in ${paths.key} does not belong to the certificate in ${paths.cert}`)
+  return { cert, key, certificate, stamp }
+}
+
+/** Runs work whose errors begin with the name of what was read. */
+function named<T>(name: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new Error(`${name}: ${messageOf(error)}`, { cause: error })
+  }
+}
