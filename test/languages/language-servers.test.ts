@@ -184,7 +184,7 @@ test('servers end with us, also when we are killed', options, async (t) => {
   writeFileSync(
     child,
     `import { LanguageServers } from ${from('../../src/languages/language-servers.ts')}
-    import { realClock } from ${from('../../src/base/clock.ts')}
+    import { realClock } from ${from('../../src/base/time/clock.ts')}
     import { writeFileSync } from 'node:fs'
     const root = ${JSON.stringify(rig.root)}
     const env = { PATH: ${JSON.stringify(pathOf(rig.bin))} }

@@ -14,7 +14,7 @@ test(
     const { cwd, env, socket, terminals } = ground('tmux', t)
     const script = `
       const { tmuxHost } = await import('${source}/terminals/tmux/tmux-host.ts')
-      const { realClock } = await import('${source}/base/clock.ts')
+      const { realClock } = await import('${source}/base/time/clock.ts')
       const host = tmuxHost({ env: process.env, clock: realClock, folder: ${JSON.stringify(terminals)}, socket: '${socket}' })
       await host.open('sleep 60', { cwd: ${JSON.stringify(cwd)}, id: 'it' })
       let found

@@ -62,7 +62,7 @@ test('only its owner can read the ledger, and one process has it at a time', asy
   const modes = readdirSync(folder).flatMap((name) => (join(folder, name).startsWith(path) ? [name] : []))
   for (const name of modes) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name)
   assert.throws(() => fileHubLedger(path), LedgerTaken)
-  const other = `import { fileHubLedger } from ${JSON.stringify(import.meta.resolve('../../src/store/ledgers/sqlite/hub-ledger.ts'))}
+  const other = `import { fileHubLedger } from ${JSON.stringify(import.meta.resolve('../../../src/hub/ledgers/sqlite/hub-ledger.ts'))}
     fileHubLedger(${JSON.stringify(path)})`
   const run = spawnSync(process.execPath, ['--input-type=module', '-e', other], { encoding: 'utf8' })
   assert.match(run.stderr, /another process has \S+ open\n/)
@@ -73,7 +73,7 @@ test('only its owner can read the ledger, and one process has it at a time', asy
 
 test('a write that was not committed when its process was killed has not happened', async () => {
   const path = join(folder, 'killed.db')
-  const script = `import { fileHubLedger } from ${JSON.stringify(import.meta.resolve('../../src/store/ledgers/sqlite/hub-ledger.ts'))}
+  const script = `import { fileHubLedger } from ${JSON.stringify(import.meta.resolve('../../../src/hub/ledgers/sqlite/hub-ledger.ts'))}
     import { nothing, row, queued, moved } from ${JSON.stringify(import.meta.resolve('../contract/ledger-rows.ts'))}
     const ledger = fileHubLedger(${JSON.stringify(path)})
     await ledger.round((round) => round.write({ ...nothing, tasks: [row(queued('t1'))], changes: [moved('t1')] }))
