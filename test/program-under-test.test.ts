@@ -8,13 +8,13 @@ const root = join(import.meta.dirname, '..')
 
 /** Files with such words that mean other paths: of a machine in the test, of the sources, or inside the package. */
 const others = [
-  'test/crew/crew.test.ts',
-  'test/native/mcp-entries.test.ts',
   'test/binary/bare-machine.test.ts',
   'test/bundle.test.ts',
-  'test/cli/completion.test.ts',
   'test/chat/input-popup.test.ts',
   'test/chat/run.ts',
+  'test/cli/completion.test.ts',
+  'test/crew/crew.test.ts',
+  'test/native/mcp-entries.test.ts',
   'test/program-under-test.test.ts',
   'test/real/package.test.ts',
   'test/systems.test.ts',

@@ -74,7 +74,7 @@ test('only its owner can read the ledger, and one process has it at a time', asy
 test('a write that was not committed when its process was killed has not happened', async () => {
   const path = join(folder, 'killed.db')
   const script = `import { fileHubLedger } from ${JSON.stringify(import.meta.resolve('../../../src/hub/ledgers/sqlite/hub-ledger.ts'))}
-    import { nothing, row, queued, moved } from ${JSON.stringify(import.meta.resolve('../contract/ledger-rows.ts'))}
+    import { nothing, row, queued, moved } from ${JSON.stringify(import.meta.resolve('../../contract/ledger-rows.ts'))}
     const ledger = fileHubLedger(${JSON.stringify(path)})
     await ledger.round((round) => round.write({ ...nothing, tasks: [row(queued('t1'))], changes: [moved('t1')] }))
     await ledger.round(async (round) => {
