@@ -17,7 +17,7 @@ export const keyFileVariable = 'TERMAITE_HUB_FILE'
 /** The address of a hub, the key to it, and the environment that names the proxy on the way. */
 export type HubPlace = { url: string; key?: string; env?: Io['env'] }
 
-/** Looks the place of a hub up anew: a hub that is started later may be at another port, and makes its key only then. */
+/** Looks up the place of a hub again: a hub that is started later may listen on another port, and creates its key only then. */
 export type HubPlaceNow = () => HubPlace
 
 type HubSettings = { hub?: { url?: string | undefined } | undefined }
@@ -38,7 +38,7 @@ export function hubPlace(io: Io, settings: HubSettings, server?: string): HubPla
   return { url: url.replace(/\/+$/, ''), key: keyFor(io, url), env: io.env }
 }
 
-/** Throws where an address that a person gave is not that of a hub. */
+/** Throws if an address that a person gave is not the address of a hub. */
 export function checkAddress(url: string): void {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new UsageError(`--server: found "${url}", allowed: the http(s) address of a hub, as in ${usualHub}.`)

@@ -62,7 +62,7 @@ export class HubClient implements RemoteHub {
   /** The requests for work of this process, so that the hub knows their order. */
   #asked = { run: randomUUID(), number: 0 }
 
-  /** `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
+  /** `mask` hides secrets in what an agent reports about its tasks. Text that a person wrote is sent as it is. */
   constructor(place: ConnectionParts, mask: (text: string) => string = (text) => text) {
     this.#connection = new HubConnection(place)
     this.operators = new OperatorClient(this.#connection)
@@ -73,17 +73,17 @@ export class HubClient implements RemoteHub {
     return this.#connection.url
   }
 
-  /** Says which side has to be updated, where the hub speaks another protocol than we do. */
+  /** Says which side has to be updated if the hub speaks another protocol than we do. */
   skew(signal?: AbortSignal): Promise<string | undefined> {
     return this.#connection.skew(signal)
   }
 
-  /** The client that the hub takes us for. */
+  /** The name and role under which the hub knows us. */
   me(signal?: AbortSignal): Promise<HubCaller> {
     return this.#connection.ask('GET', '/api/me', undefined, signal)
   }
 
-  /** Ends the key that this client uses. */
+  /** Revokes the key that this client uses. */
   endKey(signal: AbortSignal): Promise<object> {
     return this.#connection.ask('POST', '/api/me/end', {}, signal)
   }
@@ -267,7 +267,7 @@ export class HubClient implements RemoteHub {
     return this.#connection.ask('GET', `/api/agents/${encodeURIComponent(id)}`)
   }
 
-  /** Keeps a question of the agent at the hub; a question that the agent has meanwhile answered itself is withdrawn. */
+  /** Keeps a question of the agent at the hub. The caller withdraws a question that the agent has answered itself in the meantime. */
   ask(agent: string, asked: Omit<AgentQuestion, 'at'>, signal?: AbortSignal): Promise<HubAgent> {
     const body = maskWithin(asked, this.#mask) as object
     return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/ask`, body, signal)
@@ -324,7 +324,7 @@ export async function withHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, s
   }
 }
 
-/** The words for the person about a failed call to the hub. */
+/** Turns a failed call to the hub into an error whose message is meant for the person. */
 export function faultOf({ url }: HubClient, error: unknown): unknown {
   if (error instanceof HubUntrusted) return new UsageError(error.message, 1)
   if (error instanceof HubAway) return new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
@@ -355,5 +355,5 @@ export async function taskLike(hub: HubClient, typed: string | undefined): Promi
   )
 }
 
-/** The end of an id, as much as a person types. */
+/** The end of an id: the part that a person types. */
 export const shortId = (id: string) => id.slice(-8)

@@ -12,7 +12,7 @@ import { fixedKey, withKey } from './hub-key-source.ts'
 /** The address of a hub, which may change while it is used, and the key to it. `env` names the proxy, if there is one. */
 export type ConnectionParts = { url: string | (() => string); key?: string | KeySource; env?: Io['env'] }
 
-/** Sends requests to a hub over HTTP, and says in plain words why one failed. */
+/** Sends requests to a hub over HTTP. The error of a failed request says in plain language why it failed. */
 export class HubConnection {
   #url: () => string
   #source: KeySource
@@ -28,7 +28,7 @@ export class HubConnection {
     return this.#url()
   }
 
-  /** Sends a request and reads its answer. Throws HubRefused where the hub refuses it, and HubAway where none answers. */
+  /** Sends a request and reads its answer. Throws HubRefused if the hub refuses it, and HubAway if no hub answers. */
   async ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
     const answer = await this.send(method, path, body, signal)
     return (await this.heard(() => answer.json(), signal)) as T
@@ -36,7 +36,7 @@ export class HubConnection {
 
   /** Sends a request; its answer is read by the caller, through `heard`. */
   async send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<HttpAnswer> {
-    // A machine that slept or changed its address has connections on which nothing ever comes.
+    // After a machine slept or changed its address, its old connections stay open but never deliver anything.
     const late = new AbortController()
     const ms = patienceMs(path, body)
     const timer = setTimeout(() => late.abort(new Error(`nothing came within ${Math.round(ms / 1000)} s`)), ms)
@@ -73,7 +73,7 @@ export class HubConnection {
     return this.heard(() => withKey(this.#source, once, (unread) => unread.drop()), signal)
   }
 
-  /** Says which side has to be updated, where the hub speaks another protocol than we do. */
+  /** Says which side has to be updated if the hub speaks another protocol than we do. */
   async skew(signal?: AbortSignal): Promise<string | undefined> {
     const answer = await this.#sent('GET', '/api/version', undefined, { signal })
     if (!answer.ok && answer.status !== 404) return undefined
@@ -81,7 +81,7 @@ export class HubConnection {
     return skewWords(told, { version, protocol: hubProtocol }, this.url)
   }
 
-  /** Turns a connection that fails, also in the middle of an answer, into HubAway. */
+  /** Turns a connection failure, even in the middle of an answer, into HubAway. */
   async heard<T>(listen: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await listen()
@@ -120,7 +120,7 @@ function patienceMs(path: string, body: object | undefined): number {
   return body instanceof Uint8Array || /\/(?:respond|late|checks)$/.test(path) ? 10 * 60_000 : 60_000
 }
 
-/** The words about a server that sends its callers elsewhere, as no hub does. */
+/** The message about a server that redirects its callers, which a hub never does. */
 function elsewhereWords(url: string, location: string): string {
   const place = URL.parse(location, url)
   return place && place.origin !== new URL(url).origin

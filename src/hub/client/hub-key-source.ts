@@ -1,14 +1,17 @@
 import { readKey } from './server-access.ts'
 
-/** Where a client of the hub takes its key from. */
+/** Supplies the key that a client of the hub sends. */
 export interface KeySource {
-  /** The key to send now; undefined where there is none. */
+  /** The key to send now; undefined if there is no key. */
   key(): Promise<string | undefined>
-  /** Another key in place of one that the hub did not know; undefined where there is no other. */
+  /** Another key to use instead of one that the hub did not know; undefined if there is no other. */
   instead(refused: string | undefined): Promise<string | undefined>
 }
 
-/** Sends a request with the key of a source, as the header that a hub expects; where the hub does not know the key, once more with another one. */
+/**
+ * Sends a request with the key of a source in the header that a hub expects. If the hub does not know the key, sends the request once more
+ * with another key.
+ */
 export async function withKey<Answer extends { status: number }>(
   source: KeySource,
   send: (headers: { authorization?: string }) => Promise<Answer>,

@@ -9,8 +9,8 @@ import { keyIn } from './server-access.ts'
 export type MachineIdentity = { machine: string; proofFor(host: string): string }
 
 /**
- * The identity of this machine and home: its name, and a secret that is made once. A hub is shown only what the secret and the hub's own
- * host name give together, so that it cannot pass for this machine at another hub.
+ * The identity of this machine and home: its name, and a secret that is made once. A hub only sees a proof derived from the secret and the
+ * hub's own host name, so it cannot pass for this machine at another hub.
  */
 export function machineIdentity(io: Io, home: string, named: string | undefined): MachineIdentity {
   const { key } = keyIn(io, home, 'machine.key')
@@ -28,7 +28,7 @@ export function machineNameOf(named: string | undefined): string {
   )
 }
 
-/** The host name of this machine, without what a name cannot have. */
+/** The host name of this machine, without the characters that a name must not contain. */
 function usualName(): string {
   const name = hostname()
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')

@@ -11,8 +11,8 @@ import { taskView, viewAddress } from './page-link.ts'
 import { withoutModelKeys } from '../../core/profile/key-variables.ts'
 
 /**
- * `view` is the part of the hub's page that shows the subject, as in agents/claude-1; without one it is that of the task, or
- * the inbox. `local` rings this terminal alone, because the hub's own process tells the places elsewhere.
+ * `view` is the part of the hub's page that shows the subject, as in agents/claude-1; without it, the notice links to the task or the
+ * inbox. `local` rings this terminal only, because the hub's own process notifies the other places.
  */
 export type Notify = (notice: Omit<Notice, 'at' | 'url'> & { view?: string }, local?: boolean) => Promise<void>
 
@@ -23,7 +23,7 @@ type NotifyParts = {
   io: Pick<Io, 'env' | 'err' | 'clock'>
   cwd: string
   mask(text: string): string
-  /** The address of the hub's page, where a hub runs. */
+  /** The address of the hub's page, if a hub runs. */
   page?(): string | undefined
   /** Called once for each notifier that fails. */
   warn(words: string): void
@@ -31,7 +31,10 @@ type NotifyParts = {
 
 type Way = { name: string; isLocal: boolean; on?: readonly Occasion[]; send(notice: Notice): Promise<void> }
 
-/** Opens the notifiers of the settings, which tell a person elsewhere what happens here. Sending never rejects, and no turn waits for it. */
+/**
+ * Opens the notifiers of the settings, which inform a person elsewhere of what happens here. Sending never rejects, and no turn waits for
+ * it.
+ */
 export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyParts): Notify {
   const ways = settings.notify.map((way) => wayOf(way, parts))
   const failed = new Set<Way>()
@@ -108,7 +111,7 @@ async function run(command: string, notice: Notice, place: { env: Io['env']; cwd
 
 const longest = 200
 
-/** The sequences of a desktop notification, and a bell: a terminal uses the one that it knows, and shows nothing of the others. */
+/** The sequences of a desktop notification, and a bell. A terminal acts on the sequence that it knows and ignores the others. */
 export function desktopBytes(notice: Notice, env: Readonly<Record<string, string | undefined>>): string {
   const title = plain(titleOf(notice))
   const text = [plain(notice.text), ...(notice.url === undefined ? [] : [plain(notice.url)])].join(' ')

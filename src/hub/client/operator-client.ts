@@ -40,12 +40,12 @@ export class OperatorClient {
     return this.#connection.ask('GET', '/api/invites')
   }
 
-  /** Makes an invitation for an agent machine; `page` is the address of the hub for others, where the hub knows one. */
+  /** Makes an invitation for an agent machine; `page` is the address of the hub for other machines, if the hub knows one. */
   invite(name: string, wish: InviteWish): Promise<NewInvite & { page?: string }> {
     return this.#connection.ask('POST', '/api/invites', { name, ...wish })
   }
 
-  /** Lets the hub of this machine write a copy of its ledger; returns its path. */
+  /** Makes the hub of this machine write a copy of its ledger; returns the path of the copy. */
   async copyLedger(): Promise<string> {
     return (await this.#connection.ask<{ path: string }>('POST', '/api/hub/copy', {})).path
   }

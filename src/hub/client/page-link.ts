@@ -5,7 +5,7 @@ import type { HubClient } from './hub-client.ts'
 import { localTimeFrom } from '../../base/time/local-time.ts'
 import { runningHub } from '../../border/running-processes.ts'
 
-/** The address of the page with the secret of a link, behind the sign that a browser never sends to a server. */
+/** The address of the page with the secret of a link after the `#`, which a browser never sends to a server. */
 export const pageLink = (url: string, secret: string) => `${url}/#in=${secret}`
 
 /** The part of the page that shows a task, an agent or a session. */
@@ -13,10 +13,10 @@ export const taskView = (id: string) => `tasks/${encodeURIComponent(id)}`
 export const agentView = (id: string) => `agents/${encodeURIComponent(id)}`
 export const sessionView = (id: string) => `sessions/${encodeURIComponent(id)}`
 
-/** The address of one part of the page; undefined where there is no page. */
+/** The address of one part of the page; undefined if there is no page. */
 export const viewAddress = (page: string | undefined, view: string) => page && `${page}/#/${view}`
 
-/** The address of the page: of the hub that the person named, else of the one that runs on this home; undefined where none does. */
+/** The address of the page: of the hub that the person named, otherwise of the hub that runs on this home; undefined if no hub runs. */
 export function pageAddress(
   { env }: Pick<Io, 'env'>,
   { hub }: { hub?: { url?: string | undefined } },

@@ -11,8 +11,8 @@ import { isUnusable, setAside } from '../../store/set-aside.ts'
 import { isIP } from 'node:net'
 
 /**
- * Reads the key that clients of our servers must send, or makes it; the file is readable by its owner alone. A file that holds
- * no key is set aside.
+ * Reads the key that clients of our servers must send, or makes it; only its owner can read the file. A file that does not contain a key is
+ * moved aside.
  */
 export function keyIn(
   io: Io,
@@ -52,7 +52,7 @@ function makeKey(home: string, file: string): string {
   }
 }
 
-/** Creates a file that appears with its whole content, so that a process that dies here leaves no half of a key behind. */
+/** Creates a file that appears with its whole content, so that a process that dies here does not leave half a key behind. */
 function createWhole(file: string, text: string): void {
   const options = { mode: 0o600, flag: 'wx', flush: true }
   const whole = `${file}.${randomUUID()}`
@@ -68,7 +68,7 @@ function createWhole(file: string, text: string): void {
   }
 }
 
-/** The key of this machine's own person to the hub that runs on this home. */
+/** The key with which the person of this machine accesses the hub that runs on this home. */
 export function ownHubKey(io: Io, home: string): OwnKey {
   const { key, file } = keyIn(io, home, 'hub.key')
   let secret = key
@@ -84,12 +84,12 @@ export function ownHubKey(io: Io, home: string): OwnKey {
   }
 }
 
-/** Writes a key into a file that only its owner can read, in place of the key in it. */
+/** Replaces the key in a file that only its owner can read. */
 export function writeKey(file: string, key: string): void {
   replaceFile(file, `${key}\n`, `${file}.${randomUUID()}`)
 }
 
-/** Reads a key file; undefined when there is none yet, or no key in it: the next server that needs one makes it. */
+/** Reads a key file; undefined if it does not exist or contains no key, in which case the next server that needs a key makes one. */
 export function readKey(file: string): string | undefined {
   try {
     const stat = statSync(file)
@@ -121,7 +121,7 @@ export function addressOf(text: string): Address {
 export const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
-/** Reports faults of a server's connections, but only where debugging is switched on: clients come and go. */
+/** Reports faults of a server's connections, but only when debugging is switched on: clients come and go. */
 export const sayIfDebugging = (io: Io) => (error: Error) => {
   if (io.env.TERMAITE_DEBUG === '1') say(io, `termaite: ${messageOf(error)}`)
 }

@@ -8,10 +8,10 @@ import { takeBack } from './settling.ts'
 import { cancelled } from './rules/task-moves.ts'
 import { HubError } from './rules/task-rules.ts'
 
-/** The messages of people that are kept with an agent. */
+/** How many messages from people are kept for an agent. */
 const mostMessages = 50
 
-/** The orders of people to agents: messages, to stop, and to leave. */
+/** The orders that people give to agents: messages, stopping, and leaving. */
 export class AgentOrders {
   #rounds: Pick<Rounds, 'wish'>
   #ledger: HubLedger
@@ -51,8 +51,8 @@ export class AgentOrders {
   }
 
   /**
-   * Cancels the task that an agent has. A supervised agent is interrupted within seconds; another one learns of it with its next
-   * report on the task.
+   * Cancels the task of an agent. A supervised agent is interrupted within seconds; any other agent learns of it with its next report on
+   * the task.
    */
   stop(id: string, by: string): Promise<Task> {
     return this.#rounds.wish({
@@ -67,7 +67,7 @@ export class AgentOrders {
     })
   }
 
-  /** Removes an agent: its task goes back to the queue, and the agent is told to leave, at once where it waits. */
+  /** Removes an agent: its task goes back to the queue, and the agent gets the order to leave, at once if it is waiting. */
   evict(id: string, why: string): Promise<void> {
     return this.#rounds.wish({
       reads: () => ({ agents: [id] }),

@@ -5,7 +5,7 @@ import type { SpendingLimits } from './rounds/spending-limits.ts'
 import { defined } from '../../base/defined.ts'
 import { withSpent } from './rules/task-moves.ts'
 
-/** Longer reports are cut: they are shown on every screen. */
+/** Longer reports are cut, because every screen shows them. */
 const longestName = 200
 const longestWhy = 1_000
 
@@ -19,7 +19,7 @@ export class AgentReports {
     this.#limits = limits
   }
 
-  /** Keeps an agent's report of what it has used in all; the new part of it belongs to the task that it works on, or did last. */
+  /** Keeps an agent's report of its total usage; the increase counts for the task that it works on, or worked on last. */
   spent(id: string, all: Spent): Promise<void> {
     return this.#rounds.wish({
       reads: (rows) => {
@@ -30,7 +30,7 @@ export class AgentReports {
         const { agent, task: last } = rows.agentRow(id)
         const { tokens = 0, cost = 0, priced = 0, workspace } = agent
         const task = last === undefined ? rows.tasks.heldBy(id) : rows.tasks.known(last)
-        // An agent that was started again counts from zero.
+        // An agent that was restarted counts from zero.
         const since = all.tokens < tokens ? { tokens: 0, cost: 0, priced: 0 } : { tokens, cost, priced }
         const more = defined({
           tokens: all.tokens - since.tokens,
@@ -46,8 +46,8 @@ export class AgentReports {
   }
 
   /**
-   * Keeps what an agent says of itself; `parkedUntil` 0 says that it has its quota again. A report that says nothing new is not
-   * published, so that an agent can send one now and then to show that it is there.
+   * Keeps an agent's report of its own status; `parkedUntil` 0 says that it has quota again. A report without news is not published, so
+   * that an agent can send one now and then to show that it is present.
    */
   status(id: string, told: AgentStatus): Promise<void> {
     return this.#rounds.wish({

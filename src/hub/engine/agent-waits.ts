@@ -8,21 +8,21 @@ import { LedgerAway } from '../model/ledger-away.ts'
 import { takeBack } from './settling.ts'
 import { ticketOf } from './rules/task-rules.ts'
 
-/** The pause before the next try when the ledger is away. */
+/** The pause before the next attempt when the ledger is unavailable. */
 const awayMs = 1_000
 
 type Parts = {
   rounds: Pick<Rounds, 'wish'>
   waiting: WaitingAgents
   clock: Clock
-  /** The name of this hub among those that share the ledger. */
+  /** The name of this hub among the hubs that share the ledger. */
   hub: string
 }
 
-/** A wait: the number of its connection at this hub, its end by `Clock.elapsed`, and the request as the agent counts it. */
+/** A wait: the number of its connection at this hub, its deadline by `Clock.elapsed`, and the request as the agent counts it. */
 type Asking = { id: string; number: number; until: number; asked?: WorkRequest | undefined }
 
-/** The waits of agents for work, on connections to this hub. The ledger has the newest wait of each agent, at whichever hub. */
+/** The waits of agents for work, on connections to this hub. The ledger has the newest wait of each agent, at any hub. */
 export class AgentWaits {
   #parts: Parts
 
@@ -39,7 +39,8 @@ export class AgentWaits {
     if (await isClosed(connection, 3)) return { type: 'idle' }
     const { number, given } = waiting.wait(id, until, connection)
     try {
-      // A request may arrive after its agent has given it up: an agent at work loses its task only once this connection has held.
+      // A request may arrive after its agent has given up on it: an agent at work loses its task only once this connection has proved to be
+      // open.
       const wait = { id, number, until, asked }
       let entered = await this.#whenThere(until, connection, this.#waitWish(wait, false))
       if (entered === 'works' && !(await isClosed(connection, 5)))
@@ -56,7 +57,7 @@ export class AgentWaits {
     return got
   }
 
-  /** Makes a wish again and again while the ledger is away: the agent goes on waiting, and learns of nothing. */
+  /** Repeats a wish while the ledger is unavailable: the agent goes on waiting and does not notice. */
   async #whenThere<T>(until: number, connection: AbortSignal, wish: Wish<T>): Promise<T | undefined> {
     const { rounds, clock } = this.#parts
     for (;;)
@@ -70,8 +71,8 @@ export class AgentWaits {
   }
 
   /**
-   * Lets an agent wait. The task of an agent that has one is taken back where it is sure that the agent asks again; else the answer is
-   * that the agent works.
+   * Registers the wait of an agent. If it is certain that the agent asks again, a task that it still has is taken back; otherwise the
+   * answer is that the agent works.
    */
   #waitWish({ id, number, until, asked }: Asking, isSure: boolean): Wish<'waits' | 'works' | 'late'> {
     return {
@@ -93,7 +94,7 @@ export class AgentWaits {
     }
   }
 
-  /** Keeps that an agent has hung up while it waited. Nobody waits for this, and it is known again with the agent's next word. */
+  /** Keeps that an agent has hung up while it waited. Nothing waits for this write: the agent's next request updates its state anyway. */
   #left(id: string, number: number): void {
     const left = this.#parts.rounds.wish({
       reads: () => ({ agents: [id] }),
@@ -107,14 +108,14 @@ export class AgentWaits {
     void left.catch(() => {})
   }
 
-  /** Takes back what was given to a connection that was closed meanwhile. */
+  /** Takes back what was given to a connection that was closed in the meantime. */
   missed({ waiter: { agent: id }, given }: Gift): void {
     const back = this.#parts.rounds.wish({
       reads: () => ({ agents: [id] }),
       decide: (rows) => {
         const agent = rows.knownAgent(id)
         const held = agent && rows.tasks.heldBy(id)
-        // The same task may have been given to the same agent again meanwhile, on a connection to another hub.
+        // The same task may have been given to the same agent again in the meantime, on a connection to another hub.
         const isThis = given.type === 'task' && held && ticketOf(held) === ticketOf(given.task)
         if (isThis && held.state === 'PENDING_ACK')
           takeBack(rows, held, 'hub', 'its agent hung up before the task arrived')
@@ -136,8 +137,8 @@ export class AgentWaits {
 }
 
 /**
- * Whether the agent has closed its connection. A request may be read long after the agent hung up, with the hang-up right
- * behind it: a few turns of the event loop later it is known, and no task goes to a connection that is gone.
+ * Whether the agent has closed its connection. A request may be read long after the agent hung up, with the hang-up right behind it: a few
+ * turns of the event loop reveal it, so that no task goes to a closed connection.
  */
 async function isClosed(connection: AbortSignal, turns: number): Promise<boolean> {
   for (let turn = 0; turn < turns && !connection.aborted; turn++)

@@ -6,26 +6,26 @@ import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { HubError, taskIdOf } from './rules/task-rules.ts'
 
-/** An act of a client, and what became of it. */
+/** An act of a client, and its result. */
 type Seen = { caller: HubCaller; act: string; on?: string; status: number }
 
 type Parts = {
   book: HubAuditBook
   clock: Clock
-  /** Tells the person who runs the hub that acts cannot be kept. */
+  /** Warns the person who runs the hub that acts cannot be kept. */
   tell?(words: string): void
 }
 
 /** Acts of agents are written together after this time, because there are thousands of them. */
 const gatherMs = 1_000
-/** The most acts that wait for a book that cannot be written; the oldest are dropped then. */
+/** The most acts that wait while the audit log cannot be written; beyond that the oldest are dropped. */
 const mostWaiting = 10_000
-/** An id that a client sends may have any length. */
+/** A client may send an id of any length. */
 const longestSubject = 128
 
 /**
- * Keeps every act of the hub's clients. The acts of people are kept before they are answered; those of agents within a second,
- * so that a hub that is killed loses at most that.
+ * Keeps every act of the hub's clients. An act of a person is kept before it is answered; an act of an agent within a second, so a killed
+ * hub loses at most one second of them.
  */
 export class AuditTrail {
   #parts: Parts
@@ -34,7 +34,7 @@ export class AuditTrail {
   #writing: Promise<void> = Promise.resolve()
   #planned = false
   #failed = ''
-  /** The time of the last act: those of one hub never go back. */
+  /** The time of the last act: the times of one hub never go backwards. */
   #latest = 0
 
   constructor(parts: Parts) {
@@ -45,7 +45,7 @@ export class AuditTrail {
     return this.#parts.book
   }
 
-  /** Says from which address a client came, for everything that it does by this request. */
+  /** Notes the address from which a client came, for everything that it does in this request. */
   came(caller: HubCaller, address: string): void {
     this.#addresses.set(caller, address)
   }
@@ -74,7 +74,7 @@ export class AuditTrail {
         try {
           const said = await tool.run(input, call)
           const given = typeof said === 'string' ? undefined : subjectOf(said.data)
-          // Waiting in vain is no act.
+          // A wait that got nothing is not an act.
           if (tool.name !== 'wait_for_prompt' || given !== undefined) await note(200, named ?? given)
           return said
         } catch (error) {
@@ -85,7 +85,7 @@ export class AuditTrail {
     }
   }
 
-  /** Writes what waits. A book that cannot be written is told once, and tried again with the next act. */
+  /** Writes the acts that wait. If the audit log cannot be written, warns once and tries again with the next act. */
   flush(): Promise<void> {
     this.#planned = false
     this.#writing = this.#writing.then(() => this.#write())
@@ -113,7 +113,7 @@ export class AuditTrail {
   }
 }
 
-/** The id of the thing that an input or a result is about; that of a task where an agent names its ticket. */
+/** The id of the subject of an input or a result; if an agent names its ticket, the id of the task. */
 export function subjectOf(data: unknown): string | undefined {
   const { taskId, id, agentId, pipelineId, scheduleId, ...others } = (data ?? {}) as Record<string, unknown>
   const { key, link, task, signIn, pipeline, invite } = others

@@ -6,13 +6,13 @@ import { StoreError } from '../../core/talk/store.ts'
 import { emptyWrites } from '../model/hub-ledger.ts'
 import { wholeHub } from '../model/tasks/machine-rules.ts'
 
-/** The bounds of the wake time in seconds: from a few milliseconds, for an agent that waits, to an hour without a free one. */
+/** The bounds of the wake time in seconds: from a few milliseconds if an agent waits, to an hour if no agent is free. */
 const wakeBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
 
 /** A disk with less room than this is full. */
 const leastFreeBytes = 1024 * 1024
 
-/** Counts what a hub does by the changes that it publishes, and asks the ledger for the rest when somebody wants to know. */
+/** Counts what a hub does by the changes that it publishes, and asks the ledger for the rest on request. */
 export class CountedVitals implements HubVitals {
   #ledger: HubLedger
   #waiting: () => number
@@ -20,10 +20,13 @@ export class CountedVitals implements HubVitals {
   #wake = { bounds: wakeBounds, counts: wakeBounds.map(() => 0), sum: 0, count: 0 }
 
   #tell: (words: string) => void
-  /** Why the ledger cannot be used, as the operator was told. */
+  /** The reason why the ledger cannot be used that the operator has already seen. */
   #told: string | undefined
 
-  /** `waiting` tells how many agents wait at this hub. `tell` tells the operator when the ledger cannot be used, and when it can be again. */
+  /**
+   * `waiting` returns how many agents wait at this hub. `tell` informs the operator when the ledger cannot be used, and when it can be used
+   * again.
+   */
   constructor(ledger: HubLedger, waiting: () => number, tell: (words: string) => void = () => {}) {
     this.#ledger = ledger
     this.#waiting = waiting
@@ -53,7 +56,7 @@ export class CountedVitals implements HubVitals {
     })
   }
 
-  /** Counts a round that the ledger did not take, or a check of it that failed. */
+  /** Counts a round that the ledger rejected, or a failed check of the ledger. */
   seeError(error: unknown): void {
     this.#counts.ledgerErrors++
     const why = messageOf(error)
@@ -78,10 +81,10 @@ export class CountedVitals implements HubVitals {
     }
   }
 
-  /** Throws where a ledger in a file cannot be written. The server of a database looks after its own disk. */
+  /** Throws if a ledger in a file cannot be written. A database server looks after its own disk. */
   async #checkWriting(): Promise<void> {
     if (this.#ledger.isShared) return
-    // SQLite may have room in its own files for a while.
+    // On a full disk, SQLite may still have room in its own files for a while.
     const free = this.#ledger.freeBytes?.() ?? Infinity
     if (free < leastFreeBytes) throw new StoreError('the disk of the hub is full')
     await this.#ledger.round((round) => round.write(emptyWrites))

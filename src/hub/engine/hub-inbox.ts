@@ -16,7 +16,7 @@ type Parts = {
   agents(look: LedgerLook): Promise<StandingAgent[]>
   /** The tokens and the cost that each workspace has used today. */
   days(look: LedgerLook): Promise<WorkspaceDay[]>
-  /** The disk of the ledger, where it is nearly full. */
+  /** The disk of the ledger, if it is nearly full. */
   disk(): FullDisk | undefined
 }
 
@@ -43,7 +43,7 @@ export class HubInbox {
     })
   }
 
-  /** Keeps what a person has done with an item, or who takes care of it. */
+  /** Keeps what a person has done with an item, or to whom it is assigned. */
   async mark(
     person: string,
     { item, owner, ...own }: Omit<InboxMark, 'person'>,
@@ -66,7 +66,7 @@ export class HubInbox {
     return this.#parts.ledger.look((look) => this.itemsIn(look, turns))
   }
 
-  /** Everything that waits for a person, as one look at the ledger sees it. */
+  /** Everything that waits for a person, as one read of the ledger sees it. */
   async itemsIn(look: LedgerLook, turns: readonly TurnRow[] = []): Promise<InboxItem[]> {
     const { agents, days, disk } = this.#parts
     const waiting = await look.list({ states: ['BLOCKED', 'IN_REVIEW', 'FAILED'], most: mostTasks })

@@ -14,7 +14,7 @@ import { FleetRules, heldByMachine, wholeHub } from '../model/tasks/machine-rule
 import { isAbout, waits } from './rules/presence.ts'
 import { explained, HubError, NoTask } from './rules/task-rules.ts'
 
-/** An agent with its standing at the hub: `task` is the task that it has, `rests` says why it is given none. */
+/** An agent with its standing at the hub: `task` is the task that it has, `rests` says why it gets no task. */
 export type AgentNow = HubAgent & { waits: boolean; about: boolean; task?: string; rests?: AgentRest }
 
 /** Everything that is at the hub; `seq` is the number of the last change in it, `epoch` the series of numbers that it belongs to. */
@@ -33,16 +33,16 @@ export type HubState = {
 /** The place of a task in a list, the newest first. */
 export type TaskPlace = NonNullable<TaskQuery['after']>
 
-/** A page of a list of tasks; `after` is its last task where more come after it. */
+/** A page of a list of tasks; `after` is its last task if more follow. */
 type TaskPage = { seq: number; tasks: Task[]; after?: TaskPlace }
 
 const openStates: readonly TaskState[] = ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS', 'BLOCKED', 'IN_REVIEW']
-/** The finished tasks that are told of at once; the others are asked for page by page. */
+/** How many finished tasks are sent at once; clients request the others page by page. */
 const mostFinished = 1_000
-/** The same for a page in a browser, which asks for the others while it shows these. */
+/** The same for the dashboard in a browser, which requests the others while it shows these. */
 const firstFinished = 200
 
-/** The reads of the hub. Each is one look at the ledger, so that everything in an answer belongs to one moment. */
+/** The reads of the hub. Each is one read of the ledger, so that everything in an answer belongs to one moment. */
 export abstract class HubLooks {
   abstract readonly inbox: HubInbox
   readonly #ledger: HubLedger
@@ -109,7 +109,7 @@ export abstract class HubLooks {
     }))
   }
 
-  /** The beginning of what a page shows, at one moment: finished tasks that wait for nobody are there as far as they are the newest. */
+  /** The first data of the dashboard, at one moment: of the finished tasks that wait for nobody, only the newest. */
   page(): Promise<HubState & { count: number; schedules: Schedule[] }> {
     return this.#ledger.look(async (look) => {
       const waiting = (await this.inbox.itemsIn(look)).flatMap(({ task }) => task ?? [])
@@ -126,7 +126,7 @@ export abstract class HubLooks {
     })
   }
 
-  /** A page of all tasks, the newest first; `after` is the last one of it where more come after it. */
+  /** A page of all tasks, the newest first; `after` is its last task if more follow. */
   pageOfTasks({ after, limit }: { after?: TaskPlace; limit: number }): Promise<TaskPage> {
     return this.#ledger.look(async (look) => {
       const more = tasksIn(await look.list(defined({ after, most: limit + 1 })))
@@ -154,7 +154,7 @@ export abstract class HubLooks {
   }
 }
 
-/** Every agent with its standing, as one look at the ledger sees it. */
+/** Every agent with its standing, as one read of the ledger sees it. */
 export async function agentsIn(look: LedgerLook): Promise<AgentNow[]> {
   const held = new Map((await look.held()).map(({ task }) => [task.agent, task.id]))
   const rows = (await look.agents()).map((row) => ({ row, task: held.get(row.agent.id) }))
@@ -176,7 +176,7 @@ function agentNowOf(row: AgentRow, task: string | undefined, steady: number, rul
   return defined({ ...row.agent, waits: waits(row, steady), about: isAbout(row, steady), task, rests })
 }
 
-/** A task as one look at the ledger sees it. */
+/** A task as one read of the ledger sees it. */
 export async function taskAt(look: LedgerLook, id: string): Promise<Task> {
   const [row] = await look.tasks([id])
   if (!row) throw await explained(look, new NoTask(id))

@@ -41,7 +41,7 @@ type HubTaskSourceParts = {
   /** Keeps checks that termaite ran, under the key of a person. */
   vouch?: ((task: string, checks: SentCheck[], signal: AbortSignal) => Promise<unknown>) | undefined
   files?: TaskFiles
-  /** Brings the work to people on other machines; missing where they reach it as it is. */
+  /** Brings the work to people on other machines; missing if they can reach it without help. */
   carrier?: WorkCarrier | undefined
   /** The name of the machine that the agent works on. */
   machine: string
@@ -49,14 +49,17 @@ type HubTaskSourceParts = {
   tell(words: string): void
 }
 
-/** A wait is short enough that an agent whose connection died without a word, as on a laptop that slept, is soon back. */
+/** Short enough that an agent whose connection died silently, as on a laptop that slept, is soon back. */
 const waitSeconds = 60
 const firstWaitMs = 1_000
 const longestWaitMs = 30_000
 /** How often a task is looked up to see whether it still belongs to the agent. */
 const lookMs = 5_000
 
-/** Makes a call for an agent, and registers the agent again where the hub does not know it; what the agent said of itself there stays. */
+/**
+ * Makes a call for an agent. If the hub does not know the agent, registers it and repeats the call; a status that the hub still has of it
+ * is kept.
+ */
 export async function whenRegistered<T>(
   hub: Pick<RemoteHub, 'register'>,
   as: Registration,
@@ -71,7 +74,7 @@ export async function whenRegistered<T>(
   }
 }
 
-/** A task source over a hub: every call is repeated until the hub has heard it. */
+/** A task source over a hub: every call is repeated until the hub has received it. */
 export class HubTaskSource implements TaskSource {
   #parts: HubTaskSourceParts
   #delivery: WorkDelivery
@@ -121,7 +124,7 @@ export class HubTaskSource implements TaskSource {
     const state = await this.#say(ticket, 'ack', {}, signal)
     if (state !== 'kept') return state
     try {
-      // A folder that is cloned first may take long.
+      // The folder may have to be cloned first, which may take long.
       const begun = await this.#whileHeld(ticket, signal, (held) =>
         this.#withRoom(held, () => workspace.begin(taskIdOf(ticket), this.#wanted, held)),
       )
@@ -136,7 +139,7 @@ export class HubTaskSource implements TaskSource {
     }
   }
 
-  /** Repeats work that needs room on the disk until there is some: a full disk ends no agent. */
+  /** Repeats work that needs disk space until there is some: a full disk does not stop an agent. */
   async #withRoom<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { clock, tell } = this.#parts
     for (let wait = firstWaitMs; ; wait = Math.min(longestWaitMs, wait * 2))
@@ -156,9 +159,9 @@ export class HubTaskSource implements TaskSource {
       const task = await this.#reach(signal, () => hub.task(taskIdOf(ticket))).catch(() => undefined)
       return task?.agent === as.id && isHeld(task)
     }
-    // A task that was taken away while its folder was prepared says nothing about the folder.
+    // If the task was taken away while its folder was being prepared, the failure says nothing about the folder.
     if (signal.aborted || !(await isOurs())) return 'lost'
-    // A hub that does not know the word puts the task back itself, when its agent was silent for too long.
+    // An older hub does not know this verb; it takes the task back itself once the agent has been silent for too long.
     await this.#say(ticket, 'release', { reason: why }, signal)
     return { unready: why }
   }
@@ -182,14 +185,14 @@ export class HubTaskSource implements TaskSource {
       const evidence = ran.length > 0 ? await this.#sendChecks(ticket, ran, signal) : {}
       return hub.respond(ticket, as.id, { ...report, ...sent, ...evidence, status })
     })
-    // An answer that the agent sent itself says neither where its work is nor what its checks gave.
+    // An answer that the agent sent itself contains neither the place of its work nor the results of its checks.
     if (state === 'settled' && ran.length > 0 && vouch)
       await this.#reach(signal, () => this.#sendChecks(ticket, ran, signal)).catch(() => undefined)
     if (state === 'settled' && work)
       await this.#reach(signal, () =>
         hub.tell(taskIdOf(ticket), 'comment', { text: `the work is on ${work.changes.branch}` }),
       ).catch(() => undefined)
-    // An agent that was cut off for longer than its lease finds another agent at the task; only that one's answer counts.
+    // If an agent was cut off for longer than its lease, another agent may have the task; only that agent's answer counts.
     if (state === 'lost' && !signal.aborted && !(await this.#isPaused(ticket, signal)))
       await this.#delivery.keepLate(ticket, work, report.message, signal)
     return state
@@ -202,14 +205,14 @@ export class HubTaskSource implements TaskSource {
     if (work && 'changes' in work) await this.#delivery.keepLate(ticket, work, message, signal)
   }
 
-  /** The title of a task. One that an earlier process was given is looked up. */
+  /** The title of a task. If an earlier process got the task, the title is looked up. */
   async #title(ticket: string, signal: AbortSignal): Promise<string> {
     if (this.#titled?.ticket === ticket) return this.#titled.title
     const task = await this.#reach(signal, () => this.#parts.hub.task(taskIdOf(ticket))).catch(() => undefined)
     return task ? taskTitle(task) : `task ${taskIdOf(ticket)}`
   }
 
-  /** Reports a task whose work is on no branch. It does not count as done: a person is asked to put the folder in order. */
+  /** Reports a task whose work is on no branch. It does not count as done: a person is asked to clean up the folder. */
   async #respondWithout(
     ticket: string,
     { status, message }: TaskReport,
@@ -289,18 +292,18 @@ export class HubTaskSource implements TaskSource {
     return this.#claim(ticket, signal, () => hub.tell(ticket, verb, { agent: as.id, ...body }))
   }
 
-  /** Whether the hub has paused the task at this agent, which gets it again with its work. */
+  /** Whether the hub has paused the task at this agent, which will get it again together with its work. */
   async #isPaused(ticket: string, signal: AbortSignal): Promise<boolean> {
     const { hub, as } = this.#parts
     const task = await this.#reach(signal, () => hub.task(taskIdOf(ticket))).catch(() => undefined)
     return task !== undefined && isPausedAt(task, as.id)
   }
 
-  /** Does work for a task that may take long. The signal that the work is given also aborts when the task is taken away meanwhile. */
+  /** Does work for a task that may take long. The signal that `work` gets also aborts if the task is taken away in the meantime. */
   async #whileHeld<T>(ticket: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController()
     const lost = new AbortController()
-    // The watch ends with the work.
+    // Watching stops when the work is done.
     void this.revoked(ticket, AbortSignal.any([signal, over.signal])).then((why) => why !== undefined && lost.abort())
     try {
       return await work(AbortSignal.any([signal, lost.signal]))
@@ -320,12 +323,12 @@ export class HubTaskSource implements TaskSource {
     return true
   }
 
-  /** Runs the checks; they are stopped when the task is taken away meanwhile. */
+  /** Runs the checks, and stops them if the task is taken away in the meantime. */
   async #runChecks(ticket: string, changes: TaskChanges, signal: AbortSignal): Promise<RanCheck[]> {
     const { checks, workspace, tell } = this.#parts
     if (!checks) return []
     const begins = (command: string) => {
-      // The task is not lost by a report that fails.
+      // A failed report does not cost the agent its task.
       this.progress(ticket, `The checks run: ${command}`, signal).catch(() => {})
     }
     try {
@@ -338,7 +341,10 @@ export class HubTaskSource implements TaskSource {
     }
   }
 
-  /** Sends the checks under the person's key, because the agent has its own key too; without one they are what the agent says. */
+  /**
+   * Sends the checks under the person's key, because the agent itself has the agent's key; without a person's key they count as claims of
+   * the agent.
+   */
   async #sendChecks(ticket: string, ran: readonly RanCheck[], signal: AbortSignal) {
     const { hub, vouch } = this.#parts
     const sent: SentCheck[] = []
@@ -355,16 +361,16 @@ export class HubTaskSource implements TaskSource {
 /** States of a task that its agent has answered itself. */
 const answered: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'IN_REVIEW', 'APPROVED', 'BLOCKED'])
 
-/** Tells an agent where the folder of its task is. */
+/** The text that informs an agent of the folder of its task. */
 const folderWords = (folder: string, workspace: string) =>
   `Work in the folder ${folder}. It is a checkout of ${wholeName(workspace)} on a branch of its own for this task. Change files only there. What you leave there is committed for you.`
 
-/** Too many requests, a hub in trouble and an absent hub are all waited out. */
+/** Too many requests, a failing hub and an absent hub: the caller waits until they pass. */
 function isAway(error: unknown): error is Error {
   return error instanceof HubAway || (error instanceof HubRefused && (error.status === 429 || error.status >= 500))
 }
 
-/** Says why the hub gives an agent no work any more, and what to do about it. */
+/** Says why the hub no longer gives work to an agent, and what to do about it. */
 function refusalWords({ status, message }: HubRefused, url: string, agent: string): string {
   if (status !== 401) return `the hub at ${url} refuses ${agent}: ${message}`
   return `the hub at ${url} no longer knows the key of ${agent}. Resume to be lent a new one; a key that you were given has to be replaced first (termaite hub keys add).`

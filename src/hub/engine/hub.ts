@@ -50,7 +50,7 @@ type HubParts = {
   id?: string
   /** Called with the time in ms that a task was ready before it was given out. */
   woke?(ms: number): void
-  /** Called for each round that the ledger did not take. */
+  /** Called for each round that the ledger rejected. */
   failed?(error: unknown): void
   /** Finished tasks are removed this long after they were last touched; without it they are kept. */
   keepFinishedMs?: number
@@ -63,15 +63,14 @@ export type Registration = Pick<HubAgent, 'id' | 'role' | 'name' | 'capabilities
 /** A task as it is added: its files are named by the ids of their uploads. */
 export type AddedTask = Omit<NewTask, 'attachments'> & { attachments?: SentAttachment[] }
 
-/** The pause before the next try when the ledger cannot be written. */
+/** The pause before the next attempt when the ledger cannot be written. */
 const retryMs = 5_000
-/** How often the hub looks for old tasks, texts that nothing names and merges that were broken off. */
+/** How often the hub looks for old tasks, texts that no task refers to and merges that were interrupted. */
 const tidyMs = 3_600_000
 
 /** The hub without HTTP: agents, tasks, and which agent does which task. Every change is durable before it is answered. */
 export class Hub extends HubLooks {
   readonly id: string
-  /** The disk of the ledger. */
   readonly disk: LedgerDisk
   readonly inbox: HubInbox
   readonly orders: AgentOrders
@@ -94,9 +93,9 @@ export class Hub extends HubLooks {
   #waits: AgentWaits
   #limits: SpendingLimits
   #keepFinishedMs: number | undefined
-  /** Called when something has changed at the hub: those who wait for the end of a task look again. */
+  /** Called when something has changed at the hub: requests that wait for the end of a task check it again. */
   #watchers = new Set<() => void>()
-  /** The sleep of `run`, and when it ends by `Clock.elapsed`. */
+  /** The sleep of `run`, and its end by `Clock.elapsed`. */
   #sleep = { until: Infinity, wake: new AbortController() }
 
   constructor({
@@ -224,7 +223,7 @@ export class Hub extends HubLooks {
     return this.#rounds.wish(taskWish(ticket, rule, { request: requestName(by, 'retry', key) }))
   }
 
-  /** Changes the priority of a task that waits, or the agent that it is meant for; an empty agent is anybody. */
+  /** Changes the priority of a queued task, or the agent that it is meant for; an empty agent means any agent. */
   redirect(ticket: string, by: string, change: { priority?: number; wish?: string }, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, known: Task) => {
       const task = taskIn(known, 'QUEUED', 'does not wait in the queue')
@@ -258,8 +257,8 @@ export class Hub extends HubLooks {
   }
 
   /**
-   * Settles the leftovers of an earlier process: diffs inside tasks of an older termaite, and merges whose end is not known. Called once,
-   * before anybody is served.
+   * Settles the leftovers of an earlier process: diffs inside tasks of an older termaite, and merges whose outcome is unknown. Called once,
+   * before the hub serves anybody.
    */
   async settle(): Promise<void> {
     await this.#ledger.adopt?.((task) => this.texts.withMovedDiffs(task))
@@ -274,7 +273,7 @@ export class Hub extends HubLooks {
     })
     const tidied = this.#tidy(signal)
     while (!signal.aborted) {
-      // A round even when nothing is due, because wishes lapse with time. After a failure of the ledger the hub tries again.
+      // A round even when nothing is due, because wishes lapse with time. If the ledger failed, the hub tries again.
       const next = await this.#rounds
         .sweep()
         .then(() => this.#ledger.untilDue())
@@ -290,8 +289,8 @@ export class Hub extends HubLooks {
   }
 
   /**
-   * Removes old finished tasks where that is wished, removes texts that no task names, and ends merges that another hub has broken
-   * off. A step that fails is tried again the next time.
+   * Removes old finished tasks if the settings say so, removes texts that no task refers to, and settles merges that another hub left
+   * unfinished. A step that fails is repeated the next time.
    */
   async #tidy(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

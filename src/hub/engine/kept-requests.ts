@@ -14,9 +14,11 @@ type AskedChange = {
   act: string
   key: string
   body: unknown
-  /** What the client shows to be let in: its key or its cookies. The answer is sealed with it. */
+  /** The key or the cookies with which the client authenticates. The answer is sealed with it. */
   secret: string
-  /** Whether the change itself remembers the request, so that it may be asked for again while nothing is known of the first time. */
+  /**
+   * Whether the change itself remembers the request, so that it may be requested again while the outcome of the first attempt is unknown.
+   */
   remembers: boolean
   signal: AbortSignal
 }
@@ -25,14 +27,14 @@ type Parts = { book: HubRequestBook; clock: Clock }
 
 /** How long a request is remembered. */
 const keptMs = 24 * 3_600_000
-/** How long a request waits for the same one that is under way, and how often it looks. */
+/** How long a request waits for an identical one that is still running, and how often it checks. */
 const patienceMs = 20_000
 const lookMs = 200
-/** How often an end that the ledger did not take is written again, and after which pause. */
+/** How often the outcome is written again if the ledger rejects it, and after which pause. */
 const mostTries = 60
 const retryMs = 1_000
 
-/** Makes each change once, however often a client asks for it, and answers every time as the first time. */
+/** Makes each change once, however often a client requests it, and gives the same answer every time. */
 export class KeptRequests {
   #book: HubRequestBook
   #clock: Clock
@@ -42,7 +44,7 @@ export class KeptRequests {
     this.#clock = clock
   }
 
-  /** Makes a change, or returns the answer that it had when it was made. A change that was refused or failed may be asked for again. */
+  /** Makes a change, or returns the answer from when it was made. A change that was refused or failed may be requested again. */
   async once(asked: AskedChange, change: () => Promise<unknown>): Promise<{ answer: unknown; isRepeated: boolean }> {
     const name = requestName(asked.by, asked.act, asked.key)!
     const run = randomName()
@@ -59,7 +61,7 @@ export class KeptRequests {
     return { answer, isRepeated: false }
   }
 
-  /** The sealed answer of a request that was made before; undefined where it is to be made now. */
+  /** The sealed answer of a request that was made before; undefined if the change has yet to be made. */
   async #begin(asked: AskedChange, name: string, run: string): Promise<string | undefined> {
     const body = sha256()
       .update(JSON.stringify(asked.body ?? {}))
@@ -84,7 +86,7 @@ export class KeptRequests {
     }
   }
 
-  /** Writes the end of a request. Where the ledger cannot be written now, the client does not wait until it can. */
+  /** Writes the outcome of a request. If the ledger cannot be written now, the client does not wait until it can. */
   async #surely(write: () => Promise<void>): Promise<void> {
     try {
       await write()
@@ -105,7 +107,7 @@ export class KeptRequests {
   }
 }
 
-/** The cipher of sealed answers. An answer may hold a secret, such as a new key, that the ledger must not give away. */
+/** The cipher of sealed answers. An answer may contain a secret, such as a new key, which the ledger must not reveal. */
 const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16

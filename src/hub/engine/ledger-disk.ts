@@ -4,12 +4,12 @@ import type { HubLedger } from '../model/hub-ledger.ts'
 import { defined } from '../../base/defined.ts'
 import { littleDisk } from '../../core/work/full-disk.ts'
 
-/** How often followers look. */
+/** How often followers check the disk. */
 const lookMs = 30_000
 /** A disk that was nearly full has room again at this many bytes, so that a warning does not come and go with every file. */
 const roomBytes = 1.1 * littleDisk
 
-/** Watches the disk of a ledger in a file; a ledger elsewhere is its operator's own care. */
+/** Watches the disk of a ledger in a file; its operator watches the disk of any other ledger. */
 export class LedgerDisk {
   #ledger: Pick<HubLedger, 'freeBytes'>
   #clock: Clock
@@ -20,7 +20,7 @@ export class LedgerDisk {
     this.#clock = clock
   }
 
-  /** The disk, where it is nearly full now. */
+  /** The disk, if it is nearly full now. */
   full(): FullDisk | undefined {
     const free = this.#ledger.freeBytes?.()
     if (free === undefined || free >= (this.#since === undefined ? littleDisk : roomBytes)) {

@@ -6,7 +6,7 @@ import { forgottenMs, leaseMs } from '../model/hub-book.ts'
 
 type Row = Omit<LinkedMachine, 'machine'> & { claim: MachineClaim; seen: number; hub?: string }
 
-/** The address book of a hub that is alone with its ledger: it lasts as long as its process. */
+/** The address book of a hub that has its ledger to itself; it lasts as long as its process. */
 export class MemoryHubBook implements HubBook {
   #clock: Clock
   #machines = new Map<string, Row>()
@@ -79,7 +79,7 @@ export class MemoryHubBook implements HubBook {
     return defined({ machine, ...row, hub: isThere ? defined({ id: hub!, url: at.url }) : undefined })
   }
 
-  /** A machine that was not seen for so long has lost its name. */
+  /** A machine that was not seen for this long has lost its name. */
   #isForgotten({ seen, hub }: Row): boolean {
     const lives = hub !== undefined && (this.#hubs.get(hub)?.until ?? 0) > this.#clock.now()
     return !lives && this.#clock.now() - seen > forgottenMs

@@ -46,7 +46,10 @@ export class OpenQuestions {
     })
   }
 
-  /** Answers a blocked task, which goes back to the agent that asked while that agent is present, or a question of the agent that has the task. */
+  /**
+   * Answers a blocked task, which goes back to the agent that asked if that agent is present, or answers a question of the agent that has
+   * the task.
+   */
   answer(ticket: string, text: string, by: string, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, known: Task) => {
       const { id, agent } = known

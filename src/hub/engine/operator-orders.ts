@@ -8,9 +8,9 @@ import { wholeHub } from '../model/tasks/machine-rules.ts'
 import { integer, list, string } from '../../core/data/shape.ts'
 import { HubError } from './rules/task-rules.ts'
 
-/** Why something is paused, as people see it beside its name. */
+/** Why something is paused; people see it beside the name. */
 export const reason = string({ matches: /^[^\p{Cc}]{1,1000}$/u, wants: 'one line of at most 1,000 letters' })
-/** The labels of a machine; many more than this would make every matching slow. */
+/** The labels of a machine. Many more than this would slow down every match. */
 export const labels = list(
   string({ matches: /^[^\s,\p{Cc}]{1,100}$/u, wants: '1 to 100 letters without spaces and commas' }),
   0,
@@ -32,8 +32,8 @@ type PauseWish = { by: string; why?: string | undefined; drains?: boolean | unde
 export type MachineWish = { labels?: readonly string[] | undefined; limit?: number | undefined }
 
 /**
- * The orders of operators: to give nothing new to an agent, to the agents of a machine or to anybody, and the labels and the limit
- * of machines. An order locks the agents that it is about, so that nothing is given out against it once it is answered.
+ * The orders of operators: to give nothing new to an agent, to the agents of a machine or to anybody, and the labels and the limit of
+ * machines. An order locks the agents that it concerns, so that no task is given out against it once it is answered.
  */
 export class OperatorOrders {
   #rounds: Pick<Rounds, 'wish'>
@@ -44,14 +44,14 @@ export class OperatorOrders {
     this.#ledger = ledger
   }
 
-  /** The rules of all machines that have some, and the pause of the whole hub. */
+  /** The rules of all machines that have rules, and the pause of the whole hub. */
   rules(): Promise<MachineRules[]> {
     return this.#ledger.look((look) => look.machineRules())
   }
 
   /**
-   * Writes a copy of the ledger beside it and returns its path, for a backup while the hub runs. Only the person whose files these
-   * are can read it, so that nobody else may ask for it.
+   * Writes a copy of the ledger beside it and returns its path, for a backup while the hub runs. Only the owner of these files can read the
+   * copy, so nobody else may request it.
    */
   async copyLedger({ id }: HubCaller): Promise<string> {
     if (id !== 'own')
@@ -103,7 +103,7 @@ export class OperatorOrders {
     })
   }
 
-  /** Takes everything away that was set for a machine whose name is free now. */
+  /** Removes everything that was set for a machine whose name is now free. */
   async forget(machine: string): Promise<void> {
     const [rules] = await this.#ledger.look((look) => look.machineRules([machine]))
     if (rules && Object.keys(rules).length > 1) await this.#change(machine, () => ({ machine }))

@@ -58,7 +58,7 @@ type Run = { id: string; by: string; digest: string; schedule?: string; note?: s
 /** The hub's pipelines and schedules. Every change is durable before it is answered. */
 export class Pipelines {
   #parts: Parts
-  /** Loaded with the first schedule. */
+  /** Loaded when the first schedule needs it. */
   #cron: CronTimes | undefined
 
   constructor(parts: Parts) {
@@ -93,12 +93,12 @@ export class Pipelines {
     return tasks.flatMap((id) => found.get(id) ?? [])
   }
 
-  /** Adds the plan in a text as a whole; throws a HubError that names every mistake where it has any. */
+  /** Adds the plan in a text as a whole; if it has mistakes, throws a HubError that names all of them. */
   async addText({ id, text, file = 'plan', workspace, zone = 'UTC', by, now }: PlanText): Promise<AddedPlan> {
     const digest = sha256()
       .update(JSON.stringify([text, workspace, zone]))
       .digest('hex')
-    // A request that is sent again may come after a time that its plan names.
+    // A repeated request may arrive after a time that its plan names.
     const known = await this.#known(id, digest)
     if (known) return known
     const { plan, problems } = await readPlan(text, { workspace, zone, now })
@@ -106,7 +106,7 @@ export class Pipelines {
     return this.add({ id, plan, digest, by })
   }
 
-  /** Adds all tasks of a plan, or, where the plan has a schedule, the schedule. */
+  /** Adds all tasks of a plan, or the schedule if the plan has one. */
   async add({ id, plan, digest, by }: NewPipeline): Promise<AddedPlan> {
     const cron = plan.schedule && (await this.#loadCron())
     const run = { id, by, digest }
@@ -132,7 +132,7 @@ export class Pipelines {
     return this.#wish(id, (rows, pipeline) => cancelPipeline(rows, pipeline, by, why))
   }
 
-  /** Tries every task of a pipeline that failed or was cancelled again; those that need it wait for it. */
+  /** Retries every task of a pipeline that failed or was cancelled; the tasks that need one of them wait for it. */
   retry(id: string, by: string): Promise<Pipeline> {
     return this.#wish(id, (rows, pipeline) => {
       const undone = rows.tasks.of(pipeline).filter(isUndone)
@@ -152,7 +152,7 @@ export class Pipelines {
     })
   }
 
-  /** Lets a pipeline go on that a person has paused; one that has passed its budget is answered instead. */
+  /** Resumes a pipeline that a person has paused; a pipeline that has passed its budget needs an answer instead. */
   resume(id: string): Promise<Pipeline> {
     return this.#wish(id, (_, { paused, ...pipeline }) => {
       if (!paused) {
@@ -213,7 +213,9 @@ export class Pipelines {
     })
   }
 
-  /** The pipelines whose tasks have moved in this round: tasks that failed are tried again, and a spent budget is asked about. */
+  /**
+   * Looks at the pipelines whose tasks have moved in this round: retries failed tasks, and asks a person about a budget that is used up.
+   */
   async settle(rows: RoundRows, moved: readonly string[]): Promise<void> {
     await rows.read({ pipelines: moved })
     for (const id of moved) {
@@ -227,7 +229,7 @@ export class Pipelines {
     }
   }
 
-  /** The task with its prompt filled, where it may be given out; undefined where its pipeline or a pause holds it back. */
+  /** The task with its prompt filled in, if it may be given out; undefined if its pipeline or a pause holds it back. */
   async begun(rows: RoundRows, task: QueuedTask): Promise<QueuedTask | undefined> {
     const { pipeline } = task
     if (!pipeline) return task
@@ -249,7 +251,7 @@ export class Pipelines {
       const next = dueRun(schedule, rows.now, cron)
       if (!next) continue
       const { by, digest, plan, overlap, last } = schedule
-      // The same time gives the same id, so that no time is ever run twice.
+      // The same time gives the same id, so that no time runs twice.
       const run = { id: `${id.slice(0, 40)}-${next.at.toString(36)}`, by, digest, schedule: id, note: next.note }
       await rows.read({ pipelines: [run.id, ...(last ? [last.pipeline] : [])], tasks: runTasks(plan, run.id) })
       const before = last && rows.knownPipeline(last.pipeline)
@@ -273,7 +275,7 @@ export class Pipelines {
     })
   }
 
-  /** Finds the pipeline that a request has already added, where it is sent again; undefined for a new one. */
+  /** Finds the pipeline that an earlier copy of the same request has added; undefined for a new request. */
   #known(id: string, digest: string): Promise<AddedPlan | undefined> {
     return this.#parts.ledger.look(async (look) => {
       const [row] = await look.pipelines([id])
@@ -313,7 +315,7 @@ export class Pipelines {
   }
 }
 
-/** Asks about the budget of a pipeline where it is spent, and says when its time will be. */
+/** If the budget of a pipeline is used up, asks a person how to go on. Also sets when its time budget will be used up. */
 export function check(rows: RoundRows, pipeline: Pipeline): void {
   const tasks = rows.tasks.of(pipeline)
   const asked = askedPipeline(pipeline, tasks, rows.now)

@@ -13,12 +13,12 @@ import { isHeld, workOf } from './rules/task-rules.ts'
 
 /** After this many returns without an answer a task has failed. */
 const mostReturns = 5
-/** After this many unacknowledged offers in a row a task has failed: the agents that wait do not do tasks. */
+/** After this many unacknowledged offers in a row a task has failed: the agents that wait do not do their tasks. */
 const mostUnheard = 10
 /** The most overdue tasks that one round looks at. */
 const mostOverdue = 200
 
-/** The rules of every round beside its wishes. */
+/** The rules of every round besides its wishes. */
 export function roundRules({ limits, pipelines }: { limits: SpendingLimits; pipelines: Pipelines }): RoundRules {
   return {
     stopped: (rows) => limits.stopped(rows),
@@ -77,7 +77,7 @@ function overdue(rows: RoundRows, task: Task): void {
     const why = task.state === 'PENDING_ACK' ? 'no agent accepted the task' : 'its agent sent nothing for 30 minutes'
     takeBack(rows, task, 'hub', why)
   } else {
-    // A need, a pipeline or a pause that still holds the task back brings it up again when it ends.
+    // The task is checked again when the need, the pipeline or the pause that still holds it back no longer does.
     rows.tasks.looked(task.id)
     lookAgain(rows, task)
   }
@@ -87,7 +87,7 @@ function lookAgain(rows: RoundRows, task: Task): void {
   if (task.state === 'QUEUED') rows.consequences.unsure.add(task.id)
 }
 
-/** Readies queued tasks whose needs are done, and fails those with a need that will never be. */
+/** Marks queued tasks as ready whose needs are done, and fails those with a need that will never be done. */
 async function checkNeeds(rows: RoundRows, ids: readonly string[], pipelines: Pipelines): Promise<void> {
   const queued = () => ids.flatMap((id) => queuedTask(rows.tasks.known(id)) ?? [])
   await rows.read({ needs: queued().flatMap(({ needs }) => needs) })
@@ -103,7 +103,7 @@ async function checkNeeds(rows: RoundRows, ids: readonly string[], pipelines: Pi
 
 const queuedTask = (task: Task | undefined): QueuedTask | undefined => (task?.state === 'QUEUED' ? task : undefined)
 
-/** Looks one level deep: a task is added after the tasks that it needs, so there are no circles. */
+/** Checks one level only: a task is added after the tasks that it needs, so there are no cycles. */
 function mayGo(rows: RoundRows, task: QueuedTask): Readiness {
   const get = (id: string) => {
     if (id === task.id) return workOf(task)

@@ -5,27 +5,27 @@ import type { Rounds } from './rounds/rounds.ts'
 import { markKey, ssoItem } from '../model/tasks/inbox.ts'
 import { mayDo } from './access/hub-roles.ts'
 
-/** A person who has not come for this time is no longer listed. */
+/** A person who was not seen for this time is no longer listed. */
 const knownMs = 90 * 86_400_000
-/** That a person has come is written at most this often. */
+/** A visit of a person is written at most this often. */
 const writtenMs = 86_400_000
 
 type Parts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; clock: Clock }
 
 /**
- * The people whom a proxy signs in. They have neither a key nor a sign-in at the hub, so that the ledger remembers their names as
- * marks, for all hubs that share it.
+ * The people whom a proxy signs in. They have neither a key nor a sign-in at the hub, so the ledger remembers their names as marks, for all
+ * hubs that share it.
  */
 export class SsoPeople {
   #parts: Parts
-  /** When each person was last written down by this process, by `Clock.elapsed`. */
+  /** When this process last wrote each person's visit, by `Clock.elapsed`. */
   #written = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Notes that a person has come. No request waits for it, and after a failure a later request tries again. */
+  /** Notes the visit of a person. No request waits for the write, and after a failure a later request tries again. */
   came({ name, role, sso }: HubCaller): void {
     const { clock, rounds } = this.#parts
     const now = clock.elapsed()
@@ -39,7 +39,7 @@ export class SsoPeople {
       .catch(() => this.#written.delete(name))
   }
 
-  /** The names of the people who have come lately. */
+  /** The names of the people who were seen lately. */
   names(): Promise<string[]> {
     return this.#parts.ledger.look(async (look) =>
       (await look.marks()).flatMap(({ item, person, until = 0 }) =>

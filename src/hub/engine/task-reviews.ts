@@ -24,11 +24,11 @@ type ReviewParts = {
   limits: SpendingLimits
   /** The name of this hub among those that share the ledger. */
   hub: string
-  /** Missing where the hub has no repository to merge in. */
+  /** Missing if the hub has no repository to merge in. */
   merger?: WorkMerger
 }
 
-/** The approval of a try. `merge` lets the hub's machine merge the work first; `merged` tells of a merge that the person has made. */
+/** The approval of a try. `merge` lets the hub's machine merge the work first; `merged` reports a merge that the person has made. */
 type Approval = { try?: number; merge?: boolean; merged?: TaskMerge }
 
 /** The line of a diff that a comment is about. */
@@ -39,7 +39,7 @@ const longestQuote = 400
 /** Notes that are read from the ledger at once. */
 const batch = 500
 
-/** A merge that another hub has begun and that is not over after this time was broken off. */
+/** A merge that another hub has begun and that is not over after this time was interrupted. */
 const mergeMs = 10 * 60_000
 
 /** The reviews of people: verdicts on tries, comments at lines, and the try that each person has looked at. */
@@ -111,7 +111,7 @@ export class TaskReviews {
     })
   }
 
-  /** Keeps which try of a task a person has looked at; the newest one counts. */
+  /** Keeps which try of a task a person has looked at; only the newest one counts. */
   look(ticket: string, person: string, number: number): Promise<void> {
     const taskId = taskIdOf(ticket)
     const item = lookedItem(taskId)
@@ -150,7 +150,7 @@ export class TaskReviews {
     })
   }
 
-  /** A task as its agent reads it: each comment names its line, and every open comment at a line is there. */
+  /** A task as its agent reads it: each comment names its line, and every open comment at a line is included. */
   async forAgent<T extends Task>(task: T): Promise<T> {
     const { notes, noted: count = 0 } = task
     if (count === 0) return task
@@ -162,7 +162,7 @@ export class TaskReviews {
     }
   }
 
-  /** Ends the merges that a killed hub has begun: a merge that was made is approved, any other one never happened. */
+  /** Settles the merges that a killed hub has begun: a merge that was made is approved, any other one never happened. */
   async settleMerges(): Promise<void> {
     const { ledger, merger, hub } = this.#parts
     const begun = await ledger.look(async (look) =>
@@ -178,7 +178,10 @@ export class TaskReviews {
     }
   }
 
-  /** Merges first and approves then. That a merge begins is kept before git is called, so that a killed hub finds its end. */
+  /**
+   * Merges first, then approves. The start of a merge is recorded before git is called, so that a killed hub can find out how the merge
+   * went.
+   */
   async #merge(task: ReviewedTask | DoneTask, by: string, approval: Approval): Promise<Task> {
     const { merger, hub } = this.#parts
     const { id } = task
@@ -197,7 +200,7 @@ export class TaskReviews {
     return done
   }
 
-  /** Keeps how a merge ended: its work is approved, or it never happened. */
+  /** Records the outcome of a merge: its work is approved, or the merge never happened. */
   #endMerge({ id, merging }: Task, merged: TaskMerge | undefined): Promise<Task> {
     return this.#wish(id, (rows, task) => {
       // Another merge of the task may have begun since.
@@ -239,7 +242,7 @@ export function checkNotMerging({ id, merging }: Task): void {
     throw new HubError('conflict', `The work of task ${id} is being merged at this moment. Try again in a moment.`)
 }
 
-/** The task, where this person may approve this try of it now. A merge may also follow an approval. */
+/** The task, if this person may approve this try of it now. A merge may also follow an approval. */
 function approvable(known: Task, by: string, { try: number, merge, merged }: Approval): ReviewedTask | DoneTask {
   checkNotMerging(known)
   const later = (merge || merged) && isDone(known) ? known : undefined
@@ -257,7 +260,7 @@ export function tryOf({ id, tries = [] }: Task, number: number): TaskTry {
   return found
 }
 
-/** Refuses a verdict on another try than the newest: nobody approves what they have not seen. */
+/** Refuses a verdict on any try but the newest: nobody approves what they have not seen. */
 function checkTry({ id, tries = [] }: Task, number: number | undefined): void {
   const newest = tries.at(-1)?.number
   if (newest === undefined || newest === number) return
@@ -282,7 +285,7 @@ function isMergedTry(task: Task, number: number | undefined): boolean {
 const elsewhere = (id: string) =>
   `Merge on the machine that has the repository: termaite task approve ${id.slice(-8)} --merge`
 
-/** Passes the words of a refused merge on to the caller. */
+/** Passes the message of a refused merge on to the caller. */
 async function refusedAs<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -21,7 +21,7 @@ import {
 } from './rules/task-moves.ts'
 import { checkFence, heldTask, HubError, isHeld, isPausedAt, taskIdOf } from './rules/task-rules.ts'
 
-/** The answer of an agent: its words, the diff and the place of its work, and the checks that it says it ran. */
+/** The answer of an agent: its text, the diff and the place of its work, and the checks that it says it ran. */
 export type Response = TaskResult & {
   status: 'COMPLETED' | 'FAILED' | 'BLOCKED' | 'IN_REVIEW'
   diff?: SentDiff
@@ -58,7 +58,7 @@ export class TaskWork {
     )
   }
 
-  /** The agent needs an answer: the task waits for it, and the agent is free for other tasks. */
+  /** Blocks a task whose agent needs an answer: the task waits for it, and the agent is free for other tasks. */
   block(ticket: string, agentId: string, why: string, question: string, key?: string): Promise<Task> {
     return this.#work(
       ticket,
@@ -70,13 +70,13 @@ export class TaskWork {
     )
   }
 
-  /** The agent cannot work on any task: this one goes back to the queue for others, and waits for none in particular. */
+  /** Takes a task back from an agent that cannot work on any task: it goes back to the queue for all agents, without a preferred one. */
   release(ticket: string, agentId: string, why: string, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, task: WorkingTask) => takeBack(rows, task, agentId, why, task)
     return this.#work(ticket, agentId, rule, requestName(agentId, 'release', key))
   }
 
-  /** Ends a try with the agent's answer. Long texts are stored first, and the task is looked at again then. */
+  /** Ends a try with the agent's answer. Long texts are stored first, and then the task is checked again. */
   async respond(ticket: string, agentId: string, response: Response, key?: string): Promise<Task> {
     const { status, message, artifacts, diff, evidence = [], place = {} } = response
     if (status === 'BLOCKED') return this.block(ticket, agentId, message, message, key)
@@ -102,7 +102,7 @@ export class TaskWork {
     return this.#parts.rounds.wish(taskWish(ticket, rule, { more: () => ({ agents: [agentId] }), request }))
   }
 
-  /** Keeps the work of an agent that has lost the task meanwhile, as its try. The task goes on as it is. */
+  /** Keeps the work of an agent that has lost the task in the meantime, as its try. The task itself does not change. */
   async late(taskId: string, agentId: string, { message, artifacts, diff, place = {} }: LateWork): Promise<Task> {
     const texts = await this.#kept(diff, [])
     const rule = (rows: RoundRows, task: Task) => {
@@ -137,7 +137,7 @@ export class TaskWork {
     return this.#parts.rounds.wish(taskWish(ticket, rule, { more, request }))
   }
 
-  /** Changes a task by a word of the agent that works on it. */
+  /** Changes a task by a report of the agent that works on it. */
   #work(
     ticket: string,
     agentId: string,
@@ -163,7 +163,9 @@ export class TaskWork {
   }
 }
 
-/** The task of an agent that goes on with it, which acknowledges it too. What the agent uses from now on belongs to this task. */
+/**
+ * The task of an agent that works on it; an unacknowledged task is acknowledged too. What the agent uses from now on counts for this task.
+ */
 function working(rows: RoundRows, known: Task, agentId: string): WorkingTask {
   rows.hear(agentId)
   const task = heldTask(known, agentId)

@@ -15,20 +15,20 @@ type WorkDeliveryParts = {
   clock: Clock
   workspace: TaskWorkspace
   files?: TaskFiles | undefined
-  /** Brings the work to people on other machines; missing where they reach it as it is. */
+  /** Brings the work to people on other machines; missing if they can reach it without help. */
   carrier?: WorkCarrier | undefined
   /** Repeats a call while the hub cannot be reached; undefined when the signal aborts. */
   reach<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T | undefined>
   tell(words: string): void
 }
 
-/** The changes of a task, committed on its branch, and the way in which people on other machines get them. */
+/** The changes of a task, committed on its branch, and how people on other machines get them. */
 type CollectedWork = { changes: TaskChanges; carried: CarriedWork | undefined }
 
-/** Why the work of a task is on no branch, and where it is. */
+/** Why the work of a task is on no branch, and where the work is. */
 export type UncollectedWork = { why: string }
 
-/** The pauses before the work is committed once more: another git may hold the lock for a moment. */
+/** The pauses before another attempt to commit the work: another git process may hold the lock for a moment. */
 const retryMs = [1_000, 2_000, 4_000]
 
 /** Brings the work of an agent's tasks from its folder to the hub. */
@@ -39,7 +39,10 @@ export class WorkDelivery {
     this.#parts = parts
   }
 
-  /** Commits the work of a task on its branch, under the task's title, and makes it ready to be sent; undefined where nothing was changed or changes cannot be told. */
+  /**
+   * Commits the work of a task on its branch, under the task's title, and makes it ready to be sent; undefined if nothing was changed or
+   * the changes cannot be determined.
+   */
   async collect(
     ticket: string,
     title: string,
@@ -89,7 +92,7 @@ export class WorkDelivery {
     return { diff: defined({ id, cut }), place: defined({ machine, branch, commit, base, worktree, pushed, bundle }) }
   }
 
-  /** Keeps work as a try of a task that the agent has lost. A hub that refuses it leaves the work on its branch. */
+  /** Keeps work as a try of a task that the agent has lost. If the hub refuses it, the work stays on its branch. */
   async keepLate(ticket: string, work: CollectedWork | undefined, message: string, signal: AbortSignal): Promise<void> {
     if (!work) return
     const { hub, agent, reach, tell } = this.#parts
@@ -103,7 +106,7 @@ export class WorkDelivery {
     }
   }
 
-  /** Sends the parts of a bundle that the hub does not have yet. A call that is repeated goes on where the last one was cut off. */
+  /** Sends the parts of a bundle that the hub does not have yet. A repeated call continues where the last one was interrupted. */
   async #sendBundle(ticket: string, { bundle, part }: CarriedWork, signal: AbortSignal): Promise<void> {
     if (!bundle || !part) return
     const { hub } = this.#parts

@@ -7,7 +7,7 @@ import { attachmentUri } from '../engine/tools/tool-views.ts'
 import { mayDo } from '../engine/access/hub-roles.ts'
 import { HubError } from '../engine/rules/task-rules.ts'
 
-/** The files of tasks as MCP resources. An agent is shown those of the task that it has. */
+/** The files of tasks as MCP resources. An agent sees those of the task that it has. */
 export function attachmentResources(hub: Hub, caller: HubCaller): Resources {
   return {
     families: [],

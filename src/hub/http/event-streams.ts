@@ -24,16 +24,16 @@ import { streamSession } from './session-stream.ts'
 export type StreamParts = {
   clock: Clock
   changes: ChangeFeed
-  /** Tells whether each agent waits and is present, and then each change of that. */
+  /** Yields whether each agent waits and is present, and then each change of that. */
   standings?(signal: AbortSignal): AsyncIterable<AgentStanding>
   /** The turns of all machines, for people who may answer them. */
   turns?: MachineTurns
   /** The machines, for everybody who may read. */
   machines?: Pick<KnownMachines, 'standings' | 'listen'>
   conversations?: Conversations
-  /** Tells when the disk of the ledger becomes nearly full, and when it has room again. */
+  /** Yields when the disk of the ledger becomes nearly full, and when it has room again. */
   disk?(signal: AbortSignal): AsyncIterable<{ full?: FullDisk }>
-  /** The files of the page; a hub without them serves its API alone. */
+  /** The files of the page; a hub without them only serves its API. */
   page?: PageFiles
 }
 
@@ -49,10 +49,10 @@ export async function streamChanges(
   const after = placeIn(namedIn(request, url))
   if (!after) return send(response, refusal(400, 'after must be the id of an event, or a whole number from 0 on'))
   const brief = url.searchParams.has('brief')
-  // A page that was open while termaite was replaced by another version loads itself anew.
+  // A page that was open while termaite was replaced by another version reloads itself.
   response.setHeader('x-termaite-version', page?.version ?? '')
   const { stream, hungUp } = openStream(request, response, { clock, isSmall: brief })
-  // A turn whose questions are shown to somebody waits for the answer, so they are shown only to people who can give one.
+  // A turn waits for an answer once somebody sees its questions, so only people who can answer see them.
   const isLive = url.searchParams.has('turns')
   if (turns && isLive && mayDo(caller.role, 'turns'))
     void sendLive(stream, turns.follow(hungUp), ({ type }) => type, hungUp)
@@ -90,15 +90,13 @@ function namedIn({ headers }: IncomingMessage, url: URL): string {
   return String(headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
 }
 
-/** The number of the last event that a follower has; undefined when it names none that can be. */
+/** The number of the last event that a follower has; undefined if it names no valid number. */
 function numberIn(request: IncomingMessage, url: URL): number | undefined {
   const after = Number(namedIn(request, url))
   return Number.isSafeInteger(after) && after >= 0 ? after : undefined
 }
 
-/**
- * Begins a stream of events, compressed where that is wished and the reader takes it; `hungUp` is the signal of its end.
- */
+/** Begins a stream of events, compressed if that is wanted and the reader accepts it; `hungUp` is the signal of its end. */
 function openStream(
   request: IncomingMessage,
   response: ServerResponse,
@@ -115,26 +113,29 @@ function openStream(
   })
   const stream = isCompressed ? compressedInto(response) : response
   stream.write(': hello\n\n')
-  // Ends with the connection, so nothing waits for it.
+  // Ends with the connection, so nothing awaits it.
   void sendHeartbeats(stream, clock, hungUp)
   return { stream, hungUp }
 }
 
 function compressedInto(response: ServerResponse): Writable {
   const stream = createGzip(streamCompression)
-  // A reader that hangs up ends the stream; later writes reach nobody.
+  // When a reader hangs up the stream ends; later writes reach nobody.
   stream.on('error', () => {}).pipe(response)
   response.once('close', () => stream.destroy())
   return stream
 }
 
-/** A page that is further behind reads everything in short, which is less than every change. */
+/** A page that is further behind reads the brief state instead, which is less than every change. */
 const mostBehind = 2_000
 
 /** Every write is sent at once; the window is small because each reader has one. */
 const streamCompression = { flush: constants.Z_SYNC_FLUSH, level: 4, windowBits: 13, memLevel: 6 }
 
-/** Streams news that are not stored, such as the turns of this machine. They have no numbers: a follower that comes back is told all of them again. */
+/**
+ * Streams news that are not stored, such as the turns of this machine. They have no numbers: a follower that comes back gets all of them
+ * again.
+ */
 async function sendLive<T>(
   stream: Writable,
   changes: AsyncIterable<T>,

@@ -44,9 +44,9 @@ export type HubServerOptions = StreamParts &
     port: number
     keys: HubKeys
     signIns: SignIns
-    /** Invitations for agent machines, which come without a key. */
+    /** Invitations for agent machines, which have no key yet. */
     invites?: Invites
-    /** How the proxy names the people whom it has signed in; no header is believed without it. */
+    /** How the proxy names the people whom it has signed in; without it no header is trusted. */
     sso?: SsoRules
     routes: readonly HubRoute[]
     mcp: McpEndpoint<HubCaller>
@@ -57,19 +57,19 @@ export type HubServerOptions = StreamParts &
     relays?: HubRelays
     vitals?: HubVitals
     metricsFrom?: AddressRanges
-    /** Where the acts of clients are kept. */
+    /** Records the acts of clients. */
     trail?: AuditTrail
     /** Remembers the people whom a proxy signs in. */
     people?: Pick<SsoPeople, 'came'>
     version?: string
-    /** Words for the person who runs the hub, about something that went wrong while nobody asked. */
+    /** Shows the person who runs the hub a message about a failure that belongs to no request. */
     tell?(words: string): void
   }
 
-/** A hub that is served. `localUrl` is the address for programs of this machine, which are served without TLS. */
+/** A hub that is being served. `localUrl` is the address for programs of this machine, which are served without TLS. */
 type ServedHub = HttpServer & { localUrl: string }
 
-/** Requests of one caller, so that none keeps the hub from the others. */
+/** The rate limit of one caller, so that no caller blocks the others. */
 const requests = { burst: 20_000, perSecond: 5_000 }
 
 /** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
@@ -88,7 +88,7 @@ export async function serveHub(options: HubServerOptions): Promise<ServedHub> {
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     acceptSocket(request, socket, head, doors, options)
   const server = await listenHttp(answer, { ...options, upgrade })
-  // The commands of this machine's own person use its key, which is sent to no other machine and needs no certificate.
+  // The commands of this machine's own person use its key, which is never sent to another machine, so they need no certificate.
   const local = options.tls ? await listenHttp(answer, { host: '127.0.0.1', port: 0, upgrade }) : undefined
   const over = new AbortController()
   void open.cutEnded(over.signal)
@@ -106,7 +106,7 @@ export async function serveHub(options: HubServerOptions): Promise<ServedHub> {
   }
 }
 
-/** The parts that say whom a request comes from, hold callers to their limits, and know what is under way. */
+/** The parts that find out who sends a request, enforce the callers' limits, and know which requests are open. */
 type HubDoors = ReturnType<typeof openDoors>
 
 function openDoors(options: HubServerOptions) {
@@ -127,7 +127,7 @@ function openDoors(options: HubServerOptions) {
   const sockets = options.terminals && new TerminalSockets({ terminals: options.terminals, clock })
   const metrics = new HubMetrics(version, () => sockets?.size ?? 0)
   const open = new OpenRequests({ keys, signIns, clock, allowed })
-  // When a key or a sign-in ends, every wait, stream and socket that began with it is cut.
+  // When a key or a sign-in is revoked, every wait, stream and socket that began with it is cut.
   const cut = (id: string, by: HubCaller | undefined) => {
     open.cut(id, by)
     sockets?.cut(id)
@@ -142,14 +142,14 @@ function openDoors(options: HubServerOptions) {
   return { front, door, wrong, callerWithoutKey, allowed, limit, sockets, metrics, open, operators }
 }
 
-/** Whether a request came by a way that is served; one that did not has been answered. */
+/** Whether a request arrived in a way that is served; otherwise it has been answered. */
 function isForUs(front: HubFront, request: IncomingMessage, response: ServerResponse): boolean {
   const arrival = front.of(request)
   if ('refused' in arrival) refuseRequest(response, 403, arrival.refused)
   return !('refused' in arrival)
 }
 
-/** Answers what needs no key (probes, the page, signing in, joining), and everything else to callers that are let in. */
+/** Answers what needs no key (probes, the page, signing in, joining), and everything else for callers that are admitted. */
 async function answerAnyone(
   request: IncomingMessage,
   response: ServerResponse,
@@ -196,7 +196,7 @@ async function answerCaller(
   return answerApi(request, response, asked, options)
 }
 
-/** Hands a connection that asks for a socket to the relays, the links or the terminals. */
+/** Hands a connection that requests a socket to the relays, the links or the terminals. */
 async function acceptSocket(
   request: IncomingMessage,
   socket: Duplex,
@@ -206,7 +206,7 @@ async function acceptSocket(
 ): Promise<void> {
   const { front, allowed, sockets } = doors
   const { links, relays, trail } = options
-  // Another hub of the same ledger shows a token of its own, and comes by the inner network.
+  // Another hub of the same ledger shows a token of its own, and comes through the internal network.
   if (relays && request.url === serverPaths.relay.path) return relays.accept(request, socket, head)
   const response = plainAnswer(request, socket)
   try {
@@ -228,13 +228,13 @@ async function acceptSocket(
     response.detachSocket(socket as Socket)
     await sockets.accept(request, socket, head, { caller, isIn })
   } catch (error) {
-    // A connection that was already handed over has no answer any more.
+    // A connection that was already handed over can no longer get an answer.
     if (response.socket) sendFault(response, error)
     else socket.destroy()
   }
 }
 
-/** Tells, whenever it is called, whether the caller of a socket would still be let in. */
+/** Returns a function that says whether the caller of a socket would still be admitted. */
 function accessOf(
   request: IncomingMessage,
   caller: HubCaller,
@@ -247,13 +247,13 @@ function accessOf(
     try {
       return (await (key === undefined ? callerWithoutKey(request) : keys.callerOf(key))) !== undefined
     } catch (error) {
-      // A hub without its ledger cuts nobody.
+      // A hub whose ledger is unavailable cuts nobody.
       return error instanceof LedgerAway
     }
   }
 }
 
-/** Answers a request whose work failed. A fault that nobody foresaw cuts the connection, as does one in the middle of an answer. */
+/** Answers a request whose work failed. An unexpected fault cuts the connection, as does one in the middle of an answer. */
 function sendFault(response: ServerResponse, error: unknown): void {
   const isForeseen = error instanceof HubError || error instanceof LedgerAway
   if (response.headersSent || !response.socket || !isForeseen) {
@@ -297,7 +297,7 @@ async function answerApi(
     ...defined({ trail, key, secret }),
   }
   if (takesPieces(routes, method, url.pathname)) {
-    // An upload that is refused in its middle is answered all the same, and its connection is closed then.
+    // An upload that is refused halfway still gets an answer; its connection is closed afterwards.
     const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
     const answer = await answerRequest(routes, { ...asked, pieces })
     return send(response, answer, { ...answer.headers, ...(request.readableEnded ? {} : { connection: 'close' }) })

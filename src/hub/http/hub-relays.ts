@@ -27,11 +27,11 @@ import {
 import { isMethod, isStream, methods } from '../../wire/frames/methods.ts'
 import { dialHub, webSocketCarrier } from '../../wire/frames/web-socket-carrier.ts'
 
-/** How far the clocks of two hubs may be apart, and how long a token can be used at most. */
+/** How far the clocks of two hubs may be apart, and the longest time that a token can be used. */
 const tokenMs = 60_000
 /** How long the other hub may take to prove itself. */
 const proveMs = 5_000
-/** A hub that could not be reached is tried again after this long at the earliest. */
+/** The shortest pause before the next attempt to reach a hub that could not be reached. */
 const restMs = 2_000
 const mostHubs = 100
 const longestToken = 1_000
@@ -40,15 +40,15 @@ type Parts = DialParts & {
   id: string
   /** The secret that the hubs of one ledger share. */
   secret(): Promise<Uint8Array>
-  /** The way to a machine that is linked to this very hub, or is its own. A request is never passed on twice. */
+  /** The way to a machine that is linked to this hub itself, or is its own. A request is never passed on twice. */
   here(machine: string): Answers | Asking | undefined
 }
 
 /**
  * The connections between the hubs of one ledger. A hub shows a token that it signed with the secret of the ledger, for one other hub and
- * for one minute: the secret itself never travels, so an address that somebody else has by now learns nothing. The other hub signs the
- * token's nonce in turn before anything is asked of it. The key of a person never leaves the hub that it was sent to; their name and role
- * go along with each request, and are checked again.
+ * for one minute: the secret itself is never sent, so somebody else who took over an address learns nothing. The other hub signs the
+ * token's nonce in turn before it gets any request. The key of a person never leaves the hub that it was sent to; their name and role go
+ * along with each request, and are checked again.
  */
 export class HubRelays {
   #parts: Parts
@@ -56,7 +56,7 @@ export class HubRelays {
   #hubs = new Map<string, { url: string; asking: Promise<WireAsking>; failed?: number }>()
   #accepted = new Set<Connection>()
   #dialled = new Set<Connection>()
-  /** The nonces of tokens that were used, until the tokens are too old. */
+  /** The nonces of used tokens, kept until the tokens are too old. */
   #used = new Map<string, number>()
   #isClosed = false
 
@@ -64,7 +64,7 @@ export class HubRelays {
     this.#parts = parts
   }
 
-  /** The way to the machines of another hub. The connection is made when it is needed, and once for everybody. */
+  /** The way to the machines of another hub. The connection is made when it is needed, and is shared by all requests. */
   to(hub: { id: string; url: string }): Asking {
     const reach = () => this.#reach(hub)
     return {
@@ -75,7 +75,7 @@ export class HubRelays {
     }
   }
 
-  /** Takes over a connection of another hub; one without a right token is refused. */
+  /** Takes over a connection of another hub; a connection without a valid token is refused. */
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const nonce = await this.#nonceOf(request)
     if (nonce === undefined || this.#isClosed || this.#accepted.size >= mostHubs) {
@@ -135,7 +135,7 @@ export class HubRelays {
         connection.cut('the other hub did not prove itself')
         throw new Error('what answers there is no hub of this ledger')
       }
-      // Hubs before the second version named none.
+      // Hubs before the second version did not name their version.
       const older = olderSide(versionIn(said) ?? { version: 1, oldest: 1 })
       if (older) {
         connection.end('the other hub has another version')
@@ -149,14 +149,14 @@ export class HubRelays {
     }
   }
 
-  /** The nonce of a token that is right, for this hub, and was not used yet. */
+  /** The nonce of a token that is valid, meant for this hub, and not used yet. */
   async #nonceOf(request: IncomingMessage): Promise<string | undefined> {
     const [, body = '', signature = ''] =
       /^Hub ([\w-]+)\.([0-9a-f]{64})$/.exec(request.headers.authorization ?? '') ?? []
     if (body === '' || body.length > longestToken) return undefined
     const claims = Buffer.from(body, 'base64url').toString('utf8')
     if (!isSame(signature, signed(await this.#parts.secret(), claims))) return undefined
-    // Only a hub of this ledger can have signed the claims, so they have their shape.
+    // Only a hub of this ledger can have signed the claims, so they have the right shape.
     const { to, at, nonce } = JSON.parse(claims) as { to: string; at: number; nonce: string }
     const now = this.#parts.clock.now()
     for (const [used, until] of this.#used) if (until < now) this.#used.delete(used)
@@ -166,7 +166,10 @@ export class HubRelays {
   }
 }
 
-/** The operation of the table of roles that a request of another hub is. The hub that asks for work has checked which work the person may ask for. */
+/**
+ * The operation that a request of another hub has in the table of roles. The hub that requests work has checked which work the person may
+ * request.
+ */
 const operationsOf: Record<MachineOffer | 'work', HubOperation> = {
   turns: 'turns',
   answers: 'turns',

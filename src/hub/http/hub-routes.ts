@@ -18,8 +18,8 @@ import { longestSeconds, wordsOf } from './routes/route-forms.ts'
 import { taskRoutes } from './routes/task-routes.ts'
 
 /**
- * The hub over HTTP: each row is one route with its path, its operation, the fields of its body and what it does.
- * A caller acts under the name of its key. The stream `/api/events` is answered by the server itself.
+ * The hub over HTTP: each entry is one route with its path, its operation, the fields of its body and what it does. A caller acts under the
+ * name of its key. The server itself answers the stream `/api/events`.
  */
 export function hubRoutes(hub: Hub, doors: HubDoors, clock: Clock, machine: MachineParts = {}): HubRoute[] {
   const patience: Patience = {

@@ -26,18 +26,18 @@ const mostUngreeted = 100
 /** A machine that is linked to this hub, by the key that it came with. */
 type Link = { about: LinkedMachine; guest: Guest; connection: Connection; asking: WireAsking; far: FarMachine }
 
-/** The client that a machine came as; `isIn` says whether its key still holds. */
+/** The client that a machine came as; `isIn` says whether its key is still valid. */
 type Guest = { caller: HubCaller; isIn(): Promise<boolean> }
 
 const keyIsOver = 'the key of this machine has ended'
 
-/** The hub's own machine. `proofFor` is what a process of the hub's own home would prove itself with at a host. */
+/** The hub's own machine. `proofFor` returns the proof that a process of the hub's own home would show at a host. */
 type OwnMachine = { machine: string; proofFor(host: string): string; works(): readonly string[] }
 
 type Parts = {
   /** The name of this hub among the hubs of its ledger. */
   id: string
-  /** Where the other hubs of the ledger reach this one. */
+  /** The address at which the other hubs of the ledger reach this one. */
   innerUrl?: string
   version: string
   book: HubBook
@@ -45,7 +45,7 @@ type Parts = {
   clock: Clock
   /** The way to a machine that is linked to another hub. */
   relay?(hub: { id: string; url: string }): Asking
-  /** Tells the person who runs the hub. */
+  /** Warns the person who runs the hub. */
   warn?(words: string): void
 }
 
@@ -79,7 +79,7 @@ export class MachineLinks {
     const { signal } = this.#over
     for (; !signal.aborted; await clock.sleep(announceMs, signal)) {
       await this.#announce()
-      // A key may have been ended at another hub.
+      // Another hub may have revoked a key.
       for (const { guest, connection } of this.#links.values())
         if (!(await guest.isIn().catch(() => true))) connection.end(keyIsOver)
     }
@@ -103,7 +103,7 @@ export class MachineLinks {
     })
   }
 
-  /** Cuts the machines that came with a key that has ended. */
+  /** Cuts the machines that came with a key that was revoked. */
   cut(key: string): void {
     for (const link of this.#links.values()) if (link.guest.caller.id === key) link.connection.end(keyIsOver)
   }
@@ -114,7 +114,7 @@ export class MachineLinks {
     await this.#parts.book.withdraw(this.#parts.id).catch(() => {})
   }
 
-  /** The machines that can be asked now, apart from the hub's own. */
+  /** The machines that can be reached now, apart from the hub's own. */
   reachable(): FarMachine[] {
     const here = [...this.#links.values()].map(({ far }) => far)
     return [...here, ...[...this.#relayed.values()].map(({ far }) => far)]
@@ -124,12 +124,12 @@ export class MachineLinks {
     return this.#links.get(machine)?.far ?? this.#relayed.get(machine)?.far
   }
 
-  /** The way to a machine that is linked to this very hub. */
+  /** The way to a machine that is linked to this hub itself. */
   linked(machine: string): Asking | undefined {
     return this.#links.get(machine)?.asking
   }
 
-  /** Every machine that the hub knows, in the order of the alphabet. */
+  /** Every machine that the hub knows, in alphabetical order. */
   standings(): readonly MachineStanding[] {
     return this.#standings
   }
@@ -140,7 +140,7 @@ export class MachineLinks {
     return () => this.#listeners.delete(see)
   }
 
-  /** Reads the book now, and not only when its time has come. */
+  /** Reads the address book now instead of at its next regular time. */
   look(): Promise<void> {
     return this.#announce()
   }
@@ -159,7 +159,7 @@ export class MachineLinks {
     if (data === undefined) return connection.cut('the machine said no hello')
     const hello = readHello(data)
     const answer = typeof hello === 'string' ? refused(hello) : await this.#letIn(hello, guest.caller, host)
-    // The key may have ended meanwhile, and then nobody would cut the link.
+    // The key may have been revoked in the meantime, and then nothing would cut the link.
     if (connection.ended.aborted || !(await guest.isIn())) return connection.end(keyIsOver)
     connection.send(written(answer.welcome)!)
     if (answer.link === undefined) return connection.end('the hub did not let the machine in')
@@ -167,7 +167,7 @@ export class MachineLinks {
     this.#join({ hello: hello as Hello, connection, asking, guest, link: answer.link })
   }
 
-  /** Decides whether a machine is let in under the name that it says. */
+  /** Decides whether a machine is admitted under the name that it gives. */
   async #letIn(hello: Hello, caller: HubCaller, host: string): Promise<LetIn> {
     const { book, own, version } = this.#parts
     const { machine, proof } = hello
@@ -223,7 +223,10 @@ export class MachineLinks {
     void this.#announce()
   }
 
-  /** Tells the book which machines are here, and learns which are elsewhere; one at a time, and once more where something changed meanwhile. */
+  /**
+   * Writes into the address book which machines are here, and reads which are elsewhere; one call at a time, and once more if something
+   * changed in the meantime.
+   */
   async #announce(): Promise<void> {
     this.#isStale = true
     this.#announcing ??= (async () => {
@@ -253,7 +256,7 @@ export class MachineLinks {
     this.#learn(await book.machines())
   }
 
-  /** The hub's own machine as the other hubs know it; undefined where another machine has its name. */
+  /** The hub's own machine as the other hubs know it; undefined if another machine has its name. */
   async #ownMachine(): Promise<LinkedMachine | undefined> {
     const { book, own, version } = this.#parts
     if (this.#ownLink === undefined) {
@@ -284,7 +287,7 @@ export class MachineLinks {
     return { machine: own.machine, online: true, since: this.#since, own: true, version, offers }
   }
 
-  /** Takes over what the book says of machines that are not here. */
+  /** Takes over the entries of the address book about machines that are not here. */
   #learn(booked: Awaited<ReturnType<HubBook['machines']>>): void {
     const { id, own, relay } = this.#parts
     const elsewhere = new Map(booked.map((row) => [row.machine, row]))

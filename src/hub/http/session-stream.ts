@@ -3,8 +3,8 @@ import type { MachineParts } from './routes/machine-routes.ts'
 import { once } from 'node:events'
 
 /**
- * Streams one conversation: each entry as soon as it is kept, under its position in the log, and what the running turn shows before
- * that. The words of a turn have no number: a reader that comes back is told of them again, and of no entry twice.
+ * Streams one conversation: each entry as soon as it is kept, under its position in the log, and before that the live output of the running
+ * turn. Live output has no number: a reader that comes back gets it again, but no entry twice.
  */
 export async function streamSession(
   stream: Writable,
@@ -27,7 +27,7 @@ export async function streamSession(
       await send(`id: ${placed.at}\nevent: entry\ndata: ${JSON.stringify(placed)}\n\n`)
     }
   }
-  // The log is the truth: without it the stream is over, while a conversation without a running turn only has no live words.
+  // The log is the truth: without it the stream ends, while a conversation without a running turn merely has no live output.
   const spoken = live().catch(() => {})
   try {
     await kept()

@@ -16,9 +16,9 @@ import { TerminalView } from './terminal-view.ts'
 const longestFrame = 2 * 1024 * 1024
 /** The most terminals that one page shows at once, in full and as previews. */
 const mostViews = 64
-/** The most pages at once; each of them costs the hub some work all the time. */
+/** The most pages at once; each of them permanently costs the hub some work. */
 const mostPages = 100
-/** The most rows above the screen that a page may ask for. */
+/** The most rows above the screen that a page may request. */
 const mostAbove = 5_000
 /** How often the list of terminals is read, and how often the previews are drawn. */
 const listMs = 2_000
@@ -28,10 +28,10 @@ const previewRows = 12
 
 type SocketParts = { terminals: MachineTerminals; clock: Clock }
 
-/** A page at the socket; `isIn` says whether its sign-in still holds. */
+/** A page at the socket; `isIn` says whether its sign-in is still valid. */
 type Guest = { caller: HubCaller; isIn(): Promise<boolean> }
 
-/** The sockets of all pages, each of which carries every terminal that its page shows. */
+/** The sockets of all pages; each socket carries every terminal that its page shows. */
 export class TerminalSockets {
   #parts: SocketParts
   #server: Promise<WebSocketServer> | undefined
@@ -44,7 +44,7 @@ export class TerminalSockets {
     this.#parts = parts
   }
 
-  /** Takes over a connection whose page may see terminals. The library is read with the first one. */
+  /** Takes over a connection whose page may see terminals. The WebSocket library is loaded with the first one. */
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest: Guest): Promise<void> {
     this.#server ??= import('ws').then(
       ({ WebSocketServer: Server }) =>
@@ -56,7 +56,7 @@ export class TerminalSockets {
         }),
     )
     const server = await this.#server
-    // The sign-in may have ended meanwhile, and then nobody would cut the connection.
+    // The sign-in may have been closed in the meantime, and then nothing would cut the connection.
     if (!(await guest.isIn()) || this.#pages.size >= mostPages) socket.destroy()
     if (socket.destroyed) return
     server.handleUpgrade(request, socket, head, (connection) => {
@@ -75,7 +75,7 @@ export class TerminalSockets {
     return this.#pages.size
   }
 
-  /** Cuts the pages of a sign-in or a key that has ended. */
+  /** Cuts the pages of a sign-in or a key that was revoked. */
   cut(id: string): void {
     for (const page of this.#pages) if (page.caller.id === id) page.cut()
   }
@@ -106,7 +106,7 @@ export class TerminalSockets {
     return opened
   }
 
-  /** Reads the list once for all pages, because it is in the files of all crews. */
+  /** Reads the list once for all pages, because it comes from the files of all crews. */
   list(): Promise<TerminalRow[]> {
     const now = this.#parts.clock.elapsed()
     if (!this.#listed || now - this.#listed.at >= listMs / 2)
@@ -118,13 +118,13 @@ export class TerminalSockets {
     return this.#holders.get(id)
   }
 
-  /** Gives the keys of a terminal to a channel of a page, and takes them from everybody else. */
+  /** Gives the keyboard of a terminal to a channel of a page, and takes it from everybody else. */
   hold(id: string, page: PageTerminals, channel: number): void {
     this.#holders.set(id, { page, channel })
     this.#tellHolder(id)
   }
 
-  /** Takes the keys of a terminal from a channel that has them. */
+  /** Takes the keyboard of a terminal from a channel that has it. */
   release(id: string, page: PageTerminals, channel: number): void {
     const holder = this.#holders.get(id)
     if (holder?.page !== page || holder.channel !== channel) return
@@ -156,7 +156,7 @@ class PageTerminals {
     this.#parts = parts
   }
 
-  /** Serves the page until its connection ends. */
+  /** Serves the page until its connection closes. */
   async run(): Promise<void> {
     const { signal } = this.#over
     const socket = this.#socket
@@ -170,7 +170,7 @@ class PageTerminals {
     await Promise.all([this.#sendList(signal), this.#sendPreviews(signal), this.#beat(signal)])
   }
 
-  /** Ends the connection of a page that is no longer signed in: nothing more is read from it or sent to it. */
+  /** Closes the connection of a page that is no longer signed in: nothing more is read from it or sent to it. */
   cut(): void {
     this.#end()
     this.#socket.removeAllListeners('message')
@@ -187,7 +187,7 @@ class PageTerminals {
     for (const channel of [...this.#views.keys()]) this.#close(channel)
   }
 
-  /** Tells every channel of the page that shows the terminal who has its keys. */
+  /** Informs every channel of the page that shows the terminal who has its keyboard. */
   tellHolder(id: string): void {
     const holder = this.#all.holderOf(id)
     for (const [channel, { id: shown }] of this.#views)
@@ -236,7 +236,7 @@ class PageTerminals {
     })
     this.#views.set(channel, { id, view })
     this.tellHolder(id)
-    // Ends when the page leaves the terminal; a fault ends the view alone.
+    // Ends when the page leaves the terminal; a fault ends only this view.
     void view.run().catch((error: unknown) => this.#tell({ type: 'refused', channel, why: messageOf(error) }))
   }
 
@@ -256,7 +256,7 @@ class PageTerminals {
     return false
   }
 
-  /** Types what the person typed, if the person has the keys. */
+  /** Types the input of the person, if the person has the keyboard. */
   #type(id: string, { type, channel, text }: Extract<PageFrame, { type: 'keys' | 'paste' }>): void {
     const refuse = (why: string) => this.#tell({ type: 'refused', channel, why })
     const holder = this.#all.holderOf(id)
@@ -267,7 +267,7 @@ class PageTerminals {
       .catch((error: unknown) => refuse(`Nothing was typed: ${messageOf(error).replace(/\.$/, '')}.`))
   }
 
-  /** Gives a terminal the size of the person's own, if the person has its keys. */
+  /** Gives a terminal the size of the person's own, if the person has its keyboard. */
   #resize(id: string, { channel, cols, rows }: Extract<PageFrame, { type: 'size' }>): void {
     const holder = this.#all.holderOf(id)
     if (holder?.page !== this || holder.channel !== channel) return
@@ -300,7 +300,7 @@ class PageTerminals {
           const end = screen.rows.findLastIndex((row) => row.trim() !== '') + 1
           const rows = screen.rows.slice(Math.max(0, end - previewRows), end)
           const now = rows.join('\n')
-          // A page that does not read gets the newest preview later.
+          // A page that does not keep up with reading gets the newest preview later.
           if (now === this.#previews.get(id) || this.#socket.bufferedAmount > mostWaiting) return
           this.#previews.set(id, now)
           this.#tell({ type: 'preview', id, rows })
@@ -308,7 +308,7 @@ class PageTerminals {
       )
   }
 
-  /** Tells the page that its connection lives, and ends one whose page is gone or whose sign-in is over. */
+  /** Shows the page that its connection is alive, and closes it if the page is gone or its sign-in has expired. */
   async #beat(signal: AbortSignal): Promise<void> {
     let heard = true
     this.#socket.on('pong', () => (heard = true))
@@ -331,7 +331,7 @@ class PageTerminals {
   }
 }
 
-/** How long a page may take to close a connection that was ended. */
+/** How long a page may take to close its side of a connection. */
 const graceMs = 1_000
-/** Previews are not added to this many bytes that wait to be sent. */
+/** No previews are added while this many bytes wait to be sent. */
 const mostWaiting = 1024 * 1024

@@ -6,23 +6,23 @@ import { defined } from '../../base/defined.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
 import { OutputFilter } from '../../wire/attach/output-filter.ts'
 
-/** The most bytes that a page was sent and has not drawn, or that wait to be sent, of one terminal. */
+/** The most bytes of one terminal that were sent to a page but not drawn yet, or that wait to be sent. */
 const mostUnseen = 384 * 1024
-/** A page that was behind gets the next picture when it has this little left to draw. */
+/** A page that was behind gets the next picture when it has only this much left to draw. */
 const caughtUpBytes = 16 * 1024
 /** Output is sent at this pace, so that many small writes become one frame. */
 const paceMs = 16
-/** The size of a terminal is asked for this often while its program draws; nobody tells of a resize. */
+/** The size of a terminal is queried this often while its program draws; a resize is not announced. */
 const sizeMs = 1_000
 /** The same, while the program draws nothing. */
 const idleSizeMs = 5_000
 /** The least time between two pictures: a program can ask for them as fast as it prints. */
 const repaintMs = 100
-/** How long a terminal may take to say that its program has ended. */
+/** How long a terminal may take to report that its program has exited. */
 const overMs = 500
-/** A picture that was taken while the program drew is taken again when the program has paused this long. */
+/** A picture that was taken while the program drew is taken again once the program has paused for this long. */
 const quietMs = 300
-/** A terminal whose program has ended is looked for again this often: a supervisor starts its agent anew in it. */
+/** How often a terminal whose program has exited is looked up again: a supervisor restarts its agent in it. */
 const againMs = 2_000
 
 type ViewParts = {
@@ -30,18 +30,18 @@ type ViewParts = {
   /** How many of the rows above the screen each picture has. */
   above: number
   clock: Clock
-  /** Finds the terminal; another one under the same id when its agent was started again. */
+  /** Finds the terminal; after its agent was restarted, the new terminal of the same id. */
   find(): Promise<Terminal | undefined>
   tell(frame: HubFrame): void
   draw(frame: DrawnFrame): void
 }
 
-/** Why a picture is no longer gone on from. */
+/** Why the output after a picture is no longer followed. */
 type Stop = 'over' | 'behind' | 'repaint' | 'left'
 
 /**
- * One terminal as one page sees it: a picture, and then the program's output. A page that is too slow gets a new picture
- * instead of the output that it missed, so that what waits for it never grows beyond a limit.
+ * One terminal as one page sees it: a picture, and then the program's output. A page that is too slow gets a new picture instead of the
+ * output that it missed, so that the data that waits for it never grows beyond a limit.
  */
 export class TerminalView {
   #parts: ViewParts
@@ -70,13 +70,13 @@ export class TerminalView {
     }
   }
 
-  /** Whether a terminal is the last screen of a program that has ended. */
+  /** Whether a terminal only shows the last screen of a program that has exited. */
   async #isOver(terminal: Terminal): Promise<boolean> {
     const { clock } = this.#parts
     return (await within(clock, terminal.exited, overMs)) !== undefined
   }
 
-  /** The page has drawn this many of the bytes that it was sent. */
+  /** Notes that the page has drawn this many of the bytes that it was sent. */
   sawUntil(bytes: number): void {
     this.#seen = Math.min(bytes, this.#sent)
     this.#wake()
@@ -87,7 +87,7 @@ export class TerminalView {
     this.#wake()
   }
 
-  /** Shows a terminal; true when its program has ended and the page was told. */
+  /** Shows a terminal; true if its program has exited and the page was informed. */
   async #show(terminal: Terminal): Promise<boolean> {
     const { channel, above, draw, tell, clock } = this.#parts
     const { signal } = this.#left
@@ -116,7 +116,7 @@ export class TerminalView {
     return true
   }
 
-  /** Sends the output after a picture, until it ends or another picture is needed. */
+  /** Sends the output after a picture, until the output ends or another picture is needed. */
   async #follow(
     terminal: Terminal,
     { at, cols, rows, unsure }: { at: number; cols: number; rows: number; unsure?: true },
@@ -131,7 +131,7 @@ export class TerminalView {
     const read = async (): Promise<Stop> => {
       let next = at
       for await (const drawn of outputUntil(stopped.signal, terminal, at)) {
-        // Bytes in between are kept no longer.
+        // The bytes in between are no longer kept.
         if (drawn.at !== next) return 'repaint'
         next += drawn.bytes.length
         drawnAt = clock.elapsed()
@@ -143,7 +143,7 @@ export class TerminalView {
       }
       return 'over'
     }
-    // A terminal whose process is gone has ended.
+    // If the process of a terminal is gone, its program has exited.
     const reading = read()
       .catch((): Stop => 'over')
       .then((why) => {

@@ -5,14 +5,14 @@ import type { HubAgent } from '../model/tasks/task.ts'
 export const isCalled = ({ inbox, evicted }: HubAgent) => inbox.length > 0 || evicted !== undefined
 
 /**
- * Whether a round leaves anything for an agent that waits at some hub. Tasks and messages that the round itself has given out do
- * not count: the other hubs would look for them in vain.
+ * Whether a round leaves anything for an agent that waits at some hub. Tasks and messages that the round itself has given out do not count:
+ * the other hubs would look for them in vain.
  */
 export class AgentCalls {
   #all = false
   #left = new Set<string>()
 
-  /** Calls all agents, whatever the round leaves. */
+  /** Calls all agents, whatever the round leaves for them. */
   call(): void {
     this.#all = true
   }

@@ -12,7 +12,7 @@ import { StoreError } from '../../core/talk/store.ts'
 import { kindOf, noRows } from '../model/ledger-archive.ts'
 import { storeError } from '../../store/store-error.ts'
 
-/** The format of a backup: this program writes and reads no other one. */
+/** The format of a backup; this program writes and reads no other format. */
 const format = 1
 
 /** The first line of a backup. */
@@ -22,8 +22,8 @@ type Head = ArchiveHead & { backup: 'termaite ledger'; format: number }
 type End = { end: { rows: ArchiveCounts; sha256: string } }
 
 /**
- * Writes a backup: JSON lines, compressed. The last line counts the rows and has the hash of all lines before it, so that an
- * incomplete file is recognised. The file appears under its name when it is complete, and only its owner can read it.
+ * Writes a backup: JSON lines, compressed. The last line counts the rows and has the hash of all lines before it, so that an incomplete
+ * file is recognised. The file gets its name only when it is complete, and only its owner can read it.
  */
 export async function writeArchive(
   path: string,
@@ -41,7 +41,7 @@ export async function writeArchive(
     await handle.sync()
     const { size } = await handle.stat()
     await handle.close()
-    // A link, and not a new name: a file that somebody has made meanwhile is not replaced.
+    // A link instead of a rename, so that a file that somebody has made in the meantime is not replaced.
     await link(part, path)
     await rm(part)
     syncFolder(dirname(path))
@@ -97,7 +97,7 @@ function headIn(path: string, line: string): ArchiveHead {
   return { made: head.made ?? '', from: head.from ?? 'sqlite', version: head.version ?? '' }
 }
 
-/** The rows of a backup. Throws at the end where the file is torn, so callers read it once as a whole before they act. */
+/** The rows of a backup. Throws at the end if the file is incomplete, so callers read it once as a whole before they act. */
 export async function* archiveRows(path: string): AsyncGenerator<ArchiveRow> {
   const hash = sha256()
   const counts = noRows()
@@ -120,7 +120,7 @@ export async function* archiveRows(path: string): AsyncGenerator<ArchiveRow> {
     }
     hash.update(line).update('\n')
   }
-  // A backup of an older termaite does not count the kinds of rows that came later.
+  // A backup of an older termaite does not count the kinds of rows that were added later.
   const isWhole =
     end?.sha256 === hash.digest('hex') &&
     Object.entries(counts).every(([kind, count]) => (end.rows[kind as ArchiveKind] ?? 0) === count)
@@ -138,7 +138,7 @@ function parsed<T>(path: string, line: string): T {
   }
 }
 
-/** The lines of a backup. A stream that fails ends its iteration with the error. */
+/** The lines of a backup. If the stream fails, the iteration throws its error. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   const file = createReadStream(path)
   const text = createGunzip()

@@ -15,7 +15,7 @@ export type RequestRow = Omit<KeptRequest, 'answer'> & { answer: string | null }
 export const requestOf = ({ name, run, body, at, answer }: RequestRow): KeptRequest =>
   defined({ name, run, body, at, answer: answer ?? undefined })
 
-/** A key as SQLite and PostgreSQL both keep it. `used` has a column of its own, so that a use does not write the whole key. */
+/** A key as SQLite and PostgreSQL both keep it. `used` has a column of its own, so that a use does not rewrite the whole key. */
 export type KeyRow = { key: string; used: number | null }
 
 export const keyOf = ({ key, used }: KeyRow): HubKey =>

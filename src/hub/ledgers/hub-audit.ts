@@ -14,7 +14,7 @@ const dayMs = 86_400_000
 
 type Row = Omit<KeptAct, 'on' | 'address'> & { subject: string | null; address: string | null }
 
-/** The acts at a hub in a SQLite file of their own, so that they neither slow its ledger nor are lost with it. */
+/** The acts at a hub in a SQLite file of their own, so that they neither slow down its ledger nor are lost with it. */
 export function fileHubAudit(
   path: string,
   { clock = realClock, tell }: Partial<StoreVoice> = {},
@@ -44,8 +44,8 @@ class SqliteAudit implements HubAuditBook {
     this.#bounds = bounds
     this.#db = openDatabase(path)
     try {
-      // An act survives the end of the process; only a power cut can take the last ones. Waiting for the disk with each act of a person
-      // would keep everybody else at the hub waiting, and the ledger has what the act changed.
+      // An act survives the end of the process; only a power cut can lose the last ones. Waiting for the disk with each act of a person
+      // would keep everybody else at the hub waiting, and the ledger has the change that the act made.
       this.#db.exec(`
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = NORMAL;

@@ -13,12 +13,11 @@ const page = 200
 const pieceBytes = 256 * 1024
 
 /**
- * How long the agent of a task may take to be heard from again after its ledger was opened or restored: while no hub ran, it
- * could reach none.
+ * How much time the agent of a task gets to report again after its ledger was opened or restored: while no hub ran, it could not reach one.
  */
 export const resumeMs = (state: TaskState) => (state === 'PENDING_ACK' ? 30_000 : 10 * 60_000)
 
-/** All rows of a ledger that nobody else has open. Texts that are missing are left out; a task says so when it is shown. */
+/** All rows of a ledger that no other process has open. Missing texts are left out; a task says so when it is shown. */
 export async function* ledgerRows(ledger: HubLedger): AsyncGenerator<ArchiveRow> {
   const texts = new Set<string>()
   let last: TaskRow | undefined
@@ -68,7 +67,7 @@ async function* removedRows(ledger: HubLedger): AsyncGenerator<ArchiveRow> {
   }
 }
 
-/** Writes rows into a ledger that is empty and that nobody else has open. */
+/** Writes rows into an empty ledger that no other process has open. */
 export async function fillLedger(ledger: HubLedger, rows: AsyncIterable<ArchiveRow>): Promise<ArchiveCounts> {
   const counts = noRows()
   let held: ArchiveRow[] = []

@@ -45,11 +45,11 @@ export interface HubBook {
   /** Ends the lease of a hub at once, because that hub is closing. */
   withdraw(id: string): Promise<void>
   find(machine: string): Promise<BookedMachine | undefined>
-  /** Every machine that was seen within `forgottenMs`, in the order of the alphabet. */
+  /** Every machine that was seen within `forgottenMs`, in alphabetical order. */
   machines(): Promise<BookedMachine[]>
-  /** Forgets a machine that is offline, so that its name is free; false where no such machine is offline. */
+  /** Forgets a machine that is offline, so that its name is free; false if no such machine is offline. */
   forget(machine: string): Promise<boolean>
-  /** The secret of 32 bytes that only the hubs of this ledger know, by which they know each other. */
+  /** The secret of 32 bytes that only the hubs of this ledger know, and by which they recognize each other. */
   secret(): Promise<Uint8Array>
 }
 

@@ -46,23 +46,20 @@ export type NewChange = Unnumbered<HubChange>
 
 type Unnumbered<C> = C extends unknown ? Omit<C, 'seq'> : never
 
-/**
- * A task as it is stored, with the times by which it is found. Times are those of `LedgerLook.steady`, the clock that nobody
- * sets.
- */
+/** A task as it is stored, with the times by which it is found. Times are those of `LedgerLook.steady`, the monotonic clock. */
 export type TaskRow = {
   task: Task
-  /** When the task last moved, or its agent was last heard in it. */
+  /** When the task last moved, or its agent last reported on it. */
   touched: number
   /** Whether the task is queued and waits for nothing but an agent. */
   ready: boolean
-  /** When the task has to be looked at again: the time of its agent ends, or the pause before a retry. */
+  /** When the task has to be checked again: the time of its agent is over, or the pause before a retry. */
   due?: number
 }
 
 /**
- * A request for work of an agent: the run of its process, and the number of the request in it. Behind proxies a request that was
- * given up can arrive after the next one, and is then known by its lower number.
+ * An agent's request for work: the run of its process, and the number of the request in it. Behind proxies a request that was given up can
+ * arrive after the next one; its lower number reveals that.
  */
 export type WorkRequest = { run: string; number: number }
 
@@ -73,7 +70,7 @@ export type AgentRow = {
   heard: number
   /** The connection on which the agent waits for work: the hub that has it, its number there, and when it ends. */
   wait?: { hub: string; number: number; until: number }
-  /** When the agent hung up while it waited; missing where it was heard of since. */
+  /** When the agent hung up while it waited; missing if it has sent anything since. */
   left?: number
   /** The newest of the agent's requests for work, as the process of the agent counts them. */
   asked?: WorkRequest
@@ -93,7 +90,7 @@ export type TaskQuery = {
   pipeline?: string
   /** Only tasks whose id begins or ends with this. */
   like?: string
-  /** Only tasks whose merge was begun and whose end is not known. */
+  /** Only tasks whose merge was begun and whose outcome is not known. */
   merging?: true
   /** Only tasks with a comment that names a person. */
   mentions?: true
@@ -143,16 +140,16 @@ export type ClaimQuery = {
   agents: readonly string[]
   /** Workspaces in which no task is begun now. */
   stopped: readonly string[]
-  /** Tasks that are left out, because they were looked at already. */
+  /** Tasks that are left out, because they were considered already. */
   except: readonly string[]
   /** A task that is meant for one agent may go to another when it was touched before this time, by `steady`. */
   wishedBefore: number
-  /** An agent that was heard of before this time, by `steady`, and does not wait is away. */
+  /** An agent that last reported before this time, by `steady`, and does not wait is away. */
   awayBefore: number
   most: number
 }
 
-/** A task that may be begun, and those of the agents of the query that may have it, in their order. */
+/** A task that may be begun, and those of the agents of the query that may get it, in their order. */
 export type Claimable = { task: string; agents: string[] }
 
 /** The rows that a round leaves. Rows of tasks, agents and the others replace the stored ones. */
@@ -169,7 +166,7 @@ export type LedgerWrites = {
   marks: readonly InboxMark[]
   machines: readonly MachineRules[]
   notes: readonly { task: string; note: TaskNote }[]
-  /** Tasks that go with their notes and marks; their ids are remembered for a year. The round has read them. */
+  /** Tasks that are removed with their notes and marks; their ids are remembered for a year. The round has read them. */
   removed: readonly RemovedTask[]
   /** The ids of pipelines that are removed. */
   removedPipelines: readonly string[]
@@ -195,8 +192,8 @@ export const emptyWrites: LedgerWrites = {
 }
 
 /**
- * A round: reads and writes that happen as a whole or not at all. Rows that are read here by their ids cannot be changed by
- * another round until this one is over.
+ * A round: reads and writes that happen as a whole or not at all. No other round can change the rows that are read here by their ids until
+ * this one is over.
  */
 export interface LedgerRound extends LedgerLook {
   /** Tasks that others need: they are kept as they are until the round is over, and are not changed by it. */
@@ -205,12 +202,12 @@ export interface LedgerRound extends LedgerLook {
   dependents(ids: readonly string[]): Promise<TaskRow[]>
   /** All tasks of these pipelines, in the order of their ids. */
   tasksOf(pipelines: readonly string[]): Promise<TaskRow[]>
-  /** Open tasks whose `due` or deadline is over; those that another round has just now are left out. */
+  /** Open tasks whose `due` or deadline has passed; those that another round has locked right now are left out. */
   overdue(most: number): Promise<TaskRow[]>
   /**
-   * Finished tasks that were last touched more than `keptMs` ago and that may be removed: no open task needs them, no merge of
-   * them is under way, and all tasks of their pipeline may be removed as well. The longest untouched ones come first; those that
-   * another round has just now are left out.
+   * Finished tasks that were last touched more than `keptMs` ago and that may be removed: no open task needs them, no merge of them is
+   * running, and all tasks of their pipeline may be removed as well. The longest untouched ones come first; those that another round has
+   * locked right now are left out.
    */
   expired(keptMs: number, most: number): Promise<TaskRow[]>
   /** Of these tasks, the ones that an open task needs. */
@@ -220,11 +217,13 @@ export interface LedgerRound extends LedgerLook {
   dueSchedules(): Promise<Schedule[]>
   /** Of these agents, the ones that have a message or have to leave. */
   called(agents: readonly string[]): Promise<string[]>
-  /** Says that a ready task may have a place since this round, so that every hub looks: an agent is resumed, or its machine has room. */
+  /**
+   * Announces that this round may have made room for a ready task, so that every hub looks: an agent is resumed, or its machine has room.
+   */
   call(): void
-  /** Ready tasks that one of the agents may have, in the order in which tasks are given out. Nothing is locked. */
+  /** Ready tasks that one of the agents may get, in the order in which tasks are given out. Nothing is locked. */
   claimable(query: ClaimQuery): Promise<Claimable[]>
-  /** Tasks by their ids; those that another round has just now are left out. */
+  /** Tasks by their ids; those that another round has locked right now are left out. */
   claim(tasks: readonly string[]): Promise<TaskRow[]>
   /**
    * Writes rows that the round has changed. The last call is the end of the round, and the only one with changes; it returns
@@ -237,8 +236,8 @@ export interface LedgerRound extends LedgerLook {
 export type LedgerNews = { seq: number; claimable: boolean }
 
 /**
- * Where the hub's agents, tasks, changes, keys and sign-ins are stored. Every note of a task is kept, also those that the task
- * no longer carries. Several hubs may have one ledger open where it allows that.
+ * Stores the hub's agents, tasks, changes, keys and sign-ins. Every note of a task is kept, even those that the task no longer carries.
+ * Several hubs may have one ledger open if it allows that.
  */
 export interface HubLedger {
   readonly keys: HubKeyBook
@@ -256,40 +255,43 @@ export interface HubLedger {
   readonly book?: HubBook
   audit?(bounds?: AuditBounds): HubAuditBook
   /**
-   * Runs the work as one round, which is durable when the promise resolves. The work is run again where another round was in
-   * its way; where it throws, nothing has happened. The work is handed the result of `early`, whose reads need neither the time
-   * nor the number of the round: a ledger far away gets them together with the beginning of the round.
+   * Runs the work as one round, which is durable when the promise resolves. The work runs again if another round was in its way; if it
+   * throws, nothing has happened. The work gets the result of `early`, whose reads need neither the time nor the number of the round: a
+   * remote ledger gets them together with the beginning of the round.
    */
   round<T, E = undefined>(
     work: (round: LedgerRound, early: E) => Promise<T>,
     early?: (round: LedgerRound) => Promise<E>,
   ): Promise<T>
   look<T>(work: (look: LedgerLook) => Promise<T>): Promise<T>
-  /** When the next row is due, in ms from now; undefined where none is. */
+  /** When the next row is due, in ms from now; undefined if no row is. */
   untilDue(): Promise<number | undefined>
   /**
    * The changes after a number, oldest first; undefined when some of them are no longer stored, or the number belongs to
    * another epoch.
    */
   since(seq: number, most: number, epoch?: string): Promise<HubChange[] | undefined>
-  /** Calls back after each round of any hub that made changes, and after a time without a connection. Returns a function that ends it. */
+  /** Calls back after each round of any hub that made changes, and after a time without a connection. Returns a function that stops it. */
   listen(told: (news: LedgerNews) => void): () => void
   /** Counts what is removed with the finished tasks that were last touched more than `keptMs` ago. */
   prunable(keptMs: number): Promise<Prunable>
   /** The bytes that the ledger takes; long texts that lie beside it are not counted. */
   bytes(): Promise<number>
-  /** The bytes that are free on the disk of the ledger, where that is one of this machine. */
+  /** The bytes that are free on the disk of the ledger, if that disk is on this machine. */
   freeBytes?(): number | undefined
   /**
-   * Writes a copy of one moment beside the ledger, where one process alone can have that open, and returns its path. Long texts
-   * stay where they are.
+   * Writes a copy of one moment beside the ledger and returns its path, for a ledger that only one process can have open. Long texts are
+   * not copied.
    */
   copy?(): Promise<string>
-  /** Gives a part of the space that removed rows have left back to the disk, where the ledger itself has to do that. */
+  /** Gives a part of the space of removed rows back to the disk, for a ledger that has to do that itself. */
   shrink?(): Promise<void>
-  /** Removes long texts that no task names; those that were stored within the last day stay, because a task may come to name them. */
+  /**
+   * Removes long texts that no task refers to; those that were stored within the last day stay, because a task may still come to refer to
+   * them.
+   */
   sweep(): Promise<void>
-  /** Stores what `change` makes of each task of an older termaite; does nothing where that was done before. */
+  /** Stores what `change` makes of each task of an older termaite; does nothing if that was done before. */
   adopt?(change: (task: Task) => Promise<Task>): Promise<void>
   close(): Promise<void>
 }
@@ -309,17 +311,17 @@ export function goesBefore(a: QueuedTask, b: QueuedTask): boolean {
   return a.created === b.created ? a.id < b.id : a.created < b.created
 }
 
-/** The time of day at which an open task fails unless it is done; undefined where it has none, or is done but for its review. */
+/** The time of day at which an open task fails unless it is done; undefined if it has no deadline, or only its review is missing. */
 export function deadlineOf({ state, pipeline }: Task): number | undefined {
   return finishedStates.includes(state) || state === 'IN_REVIEW' ? undefined : pipeline?.deadline
 }
 
-/** The ids of the long texts that a task names: diffs, outputs of checks, files. */
+/** The ids of the long texts that a task refers to: diffs, outputs of checks, files. */
 export function textsOf(task: Task, json = JSON.stringify(task)): string[] {
   return [...new Set(json.match(/\b[0-9a-f]{64}\b/g))]
 }
 
-/** The time of day at which a schedule runs next; undefined where it is paused or has no time left. */
+/** The time of day at which a schedule runs next; undefined if it is paused or has no time left. */
 export function nextRunOf({ next, paused }: Schedule): number | undefined {
   return paused ? undefined : next
 }

@@ -4,10 +4,10 @@
  */
 export const hubProtocol = 2
 
-/** The version and the protocol of one side; a side that tells neither is older than protocol 2. */
+/** The version and the protocol of one side; a side that reports neither is older than protocol 2. */
 export type HubVersion = { version?: string; protocol?: number }
 
-/** Says which side is older and has to be updated; undefined where both speak the same protocol. */
+/** Says which side is older and has to be updated; undefined if both speak the same protocol. */
 export function skewWords(hub: HubVersion, own: Required<HubVersion>, url: string): string | undefined {
   const { protocol = 1, version } = hub
   if (protocol === own.protocol) return undefined

@@ -59,7 +59,7 @@ export function kindOf(row: ArchiveRow): ArchiveKind | undefined {
   return archiveKinds.find((kind) => kind in row)
 }
 
-/** The result of taking rows over: those that were new, and those that were there already. */
+/** The result of taking rows over: those that were new, and those that existed already. */
 export type TakenOver = { taken: ArchiveCounts; there: ArchiveCounts }
 
 /** A ledger that is read and written as a whole, while no hub changes it. */
@@ -69,8 +69,8 @@ export interface LedgerArchive {
   /** Whether the ledger holds nothing that a restore could destroy. */
   isEmpty(): Promise<boolean>
   /**
-   * Takes rows over, all or none, and begins a new series of numbers. With `replace` they take the place of everything; otherwise
-   * rows that are there already stay as they are.
+   * Takes over rows, all or none of them, and begins a new series of numbers. With `replace` they replace everything; otherwise rows that
+   * exist already stay as they are.
    */
   take(rows: AsyncIterable<ArchiveRow>, how: { replace: boolean }): Promise<TakenOver>
   close(): Promise<void>
@@ -84,12 +84,12 @@ export type LedgerStatus = {
   schema: number
   newest: number
   bytes: number
-  /** The bytes that are free on its disk, where that is one of this machine. */
+  /** The bytes that are free on its disk, if that disk is on this machine. */
   free?: number
   tasks: { state: TaskState; count: number }[]
   agents: number
   keys: number
-  /** The hubs that have it open, where that can be known. */
+  /** The hubs that have it open, if that can be known. */
   hubs: { host: string; since: number }[]
   problems: string[]
 }

@@ -1,13 +1,13 @@
 /**
- * The ledger cannot be reached at the moment, as when its database is down. Nothing was changed, or the change can safely be sent
- * again: every wish to the hub names what it is about. The hub goes on by itself when the ledger is back.
+ * The ledger cannot be reached at the moment, as when its database is down. Nothing was changed, or the change can safely be sent again:
+ * every wish to the hub names its subject. The hub continues by itself when the ledger is back.
  */
 export class LedgerAway extends Error {
   override name = 'LedgerAway'
-  /** Whether the change may have been made all the same: its commit was sent and not answered. */
+  /** Whether the change may still have been made: its commit was sent and not answered. */
   readonly isUnsure: boolean
 
-  /** `why` ends a sentence after a colon; it holds no password and no address of the database. */
+  /** `why` ends a sentence after a colon; it contains no password and no address of the database. */
   constructor(why: string, { isUnsure = false, ...options }: ErrorOptions & { isUnsure?: boolean } = {}) {
     super(
       `The hub cannot reach its database at the moment: ${why}. Try again in a few seconds; the hub goes on by itself.`,
@@ -17,5 +17,5 @@ export class LedgerAway extends Error {
   }
 }
 
-/** How long a client should wait before it asks again, once it was told that the ledger is out of reach. */
+/** How long a client should wait before it repeats a request that failed because the ledger was unavailable. */
 export const awaySeconds = 5

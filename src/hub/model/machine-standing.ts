@@ -1,9 +1,9 @@
-/** All offers that a machine can make to people elsewhere. The machine decides which of them hold, whatever its hub says. */
+/** All offers that a machine can make to people elsewhere. The machine decides which of them it grants, whatever its hub says. */
 export const machineOffers = ['turns', 'answers', 'terminals', 'typing', 'prompts', 'conversations'] as const
 
 export type MachineOffer = (typeof machineOffers)[number]
 
-/** Words that complete "people at the hub …". */
+/** Phrases that complete "people at the hub …". */
 export const offerWords: Record<MachineOffer, string> = {
   turns: 'see the turns that run here with their questions',
   answers: 'answer, steer and cancel these turns',
@@ -13,13 +13,13 @@ export const offerWords: Record<MachineOffer, string> = {
   conversations: 'read the conversations that are kept here',
 }
 
-/** The offers of a machine for which nobody has set any: people see its work, and change nothing. */
+/** The offers of a machine for which nobody has set any: people see its work but change nothing. */
 export const usualOffers: readonly MachineOffer[] = ['turns', 'terminals']
 
 /** Offers that are of no use without another one. */
 export const neededOffer: Partial<Record<MachineOffer, MachineOffer>> = { answers: 'turns', typing: 'terminals' }
 
-/** How a machine is linked, in words; one without a link may have agents all the same. */
+/** How a machine is linked, as text; a machine without a link may still have agents. */
 export function linkWords({ online, own, runsHub }: Partial<MachineStanding>): string {
   if (own) return 'runs the hub'
   if (online === undefined) return 'not linked'
@@ -36,7 +36,7 @@ export type MachineStanding = {
   own?: true
   /** Whether another hub of the same ledger runs on this machine. */
   runsHub?: true
-  /** The version of termaite on the machine, where it is known. */
+  /** The version of termaite on the machine, if known. */
   version?: string
   offers: readonly string[]
 }
@@ -47,7 +47,7 @@ type Versioned = { name: string; version: string }
 /** An agent as far as its version needs it. */
 type VersionedAgent = { id: string; about?: boolean; version?: string; status?: { machine?: string } }
 
-/** The version of the hub that was asked, and those of everything else that is there now. */
+/** The version of the hub that answers, and those of everything else that is present now. */
 export function fleetVersions(
   machines: readonly MachineStanding[],
   agents: readonly VersionedAgent[],
@@ -63,7 +63,7 @@ export function fleetVersions(
   return hub === undefined ? { others: [...others.values()] } : { hub, others: [...others.values()] }
 }
 
-/** Says which machines run another version than the hub and which side to update; undefined where all run the same. */
+/** Says which machines run another version than the hub and which side to update; undefined if all run the same. */
 export function versionSkew({ hub, others }: ReturnType<typeof fleetVersions>): string | undefined {
   const groups = new Map<string, string[]>()
   for (const { name, version } of others)

@@ -1,12 +1,15 @@
 import type { CallerRole } from './access/hub-key.ts'
 import type { Parser } from '../../core/data/shape.ts'
 
-/** The person or agent in whose name a hub asks a machine for something. The hub has checked the key; the machine decides for itself what it allows. */
+/**
+ * The person or agent in whose name a hub asks a machine for something. The hub has checked the key; the machine decides for itself what it
+ * allows.
+ */
 export type Asker = { name: string; role: CallerRole }
 
 /**
- * One kind of work that a machine can carry out for the hub, such as a merge. Both sides read the same description: the hub checks
- * what comes back, and the machine checks what it is asked for. Input and output are JSON of at most `mostWorkBytes`.
+ * One kind of work that a machine can carry out for the hub, such as a merge. Both sides read the same description: the hub checks the
+ * output, and the machine checks the input. Both are JSON of at most `mostWorkBytes`.
  */
 export type WorkKind<Input, Output> = {
   /** Small letters, digits, dots and hyphens, as in "merge" or "branch.bundle". */
@@ -31,12 +34,12 @@ export type WorkContext = { by: Asker; signal: AbortSignal }
 
 /** The work of one machine, registered by that machine alone: a hub cannot ask for anything else. */
 export interface MachineWork {
-  /** Throws where the name is taken or cannot be a name. An error that `run` throws reaches the asking side in its own words. */
+  /** Throws if the name is taken or not a valid name. An error that `run` throws reaches the asking side with its own message. */
   register<Input, Output>(
     kind: WorkKind<Input, Output>,
     run: (input: Input, context: WorkContext) => Promise<Output>,
   ): void
-  /** The names of all registered work, in the order of the alphabet. */
+  /** The names of all registered work, in alphabetical order. */
   names(): string[]
   /** Carries out one request as it came from outside; rejects with WorkRefused. */
   run(name: string, input: unknown, context: WorkContext): Promise<unknown>
@@ -44,7 +47,7 @@ export interface MachineWork {
 
 /** All machines that a hub can reach, its own among them. */
 export interface MachinesAtWork {
-  /** The machines that can be asked now for work of this kind, in the order of the alphabet. */
+  /** The machines that can do work of this kind now, in alphabetical order. */
   withWork(name: string): Promise<string[]>
   /** Asks one machine. Rejects with MachineAway, WorkRefused, or the error of the signal. */
   ask<Input, Output>(
@@ -59,7 +62,7 @@ export interface MachinesAtWork {
 export class MachineAway extends Error {
   override name = 'MachineAway'
   readonly machine: string
-  /** When the machine was last heard of, in ms since 1970; undefined for a machine that was never linked. */
+  /** When the machine was last seen, in ms since 1970; undefined for a machine that was never linked. */
   readonly since: number | undefined
 
   constructor(machine: string, message: string, since?: number) {

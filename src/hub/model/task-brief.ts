@@ -21,7 +21,7 @@ export function briefTask(task: Task): Task {
   }
 }
 
-/** A change of a brief task. `cut` says that something was left out, so that a reader of the whole task has to read it anew. */
+/** A change of a brief task. `cut` says that something was left out, so that a reader of the whole task has to read it again. */
 export type BriefChange = HubChange & { cut?: true }
 
 export function briefChange(change: HubChange): BriefChange {
@@ -62,7 +62,7 @@ function briefNote(note: TaskNote): TaskNote {
 
 const briefResult = ({ message }: TaskResult): TaskResult => ({ message: cut(message, most.answer) })
 
-/** A try without its answer and its changes: its agent, its times, its end and what it used. */
+/** A try without its answer and its changes: its agent, its times, its outcome and its usage. */
 function briefTry({ number, agent, began, ended, end, spent }: TaskTry): TaskTry {
   return {
     number,

@@ -8,9 +8,9 @@ import { UseTimes } from './use-times.ts'
 import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from '../rules/task-rules.ts'
 
-/** A key as it is listed: without anything from which its secret could be learned. */
+/** A key as it is listed: without anything that would reveal its secret. */
 export type ListedKey = Omit<HubKey, 'hash' | 'old'> & {
-  /** The end of the secret before the present one, while that is still accepted. */
+  /** When the previous secret expires, while it is still accepted. */
   oldEnds?: number
 }
 
@@ -29,14 +29,14 @@ export interface OwnKey {
 
 const own = { id: 'own', name: 'user', role: 'admin' } as const
 
-/** A lent key that is not used for this time ends: its run is over, and the process that lent it could not say so. */
+/** A lent key that is not used for this time expires: its run is over, and the process that lent it could not say so. */
 const lentMs = 24 * 3_600_000
-/** A key that has ended by itself is listed for this time, so that people see why a client stands still. */
+/** An expired key stays listed for this time, so that people see why a client no longer works. */
 const listedMs = 30 * 24 * 3_600_000
-/** How long the old secret of a rotated key is accepted where the person says nothing else, and at most. */
+/** How long the old secret of a rotated key is accepted by default, and at most. */
 const usualGraceMs = 3_600_000
 const mostGraceMs = 30 * 24 * 3_600_000
-/** The longest life of a key that ends by itself. */
+/** The longest lifetime of a key that expires. */
 const mostLifeMs = 10 * 365 * 24 * 3_600_000
 
 /** Names that the hub writes itself, or that look like an id. */
@@ -44,13 +44,13 @@ const reserved = /^(?:user|own|hub|termaite|unknown|key-.*)$/i
 
 export const isReserved = (name: string) => reserved.test(name)
 
-/** Called with the id of a key that has ended, and the caller whose request ended it; the request waits for it. */
+/** Called with the id of a key that was revoked or expired, and the caller whose request caused it; the request waits for the follower. */
 type KeyFollower = (id: string, by: HubCaller) => void | Promise<void>
 
 /** How long the old secret is accepted, and how long the key with the new one lasts. */
 export type Rotation = { graceMs?: number; lifeMs?: number }
 
-/** `invites`: where a name may still be invited; revoking its key ends that too. */
+/** `invites`: the open invitations. Revoking the key of a name also withdraws its invitation. */
 type Parts = { book: HubKeyBook; own: OwnKey; clock: Clock; invites?: Pick<HubInviteBook, 'removeNamed'> }
 
 /** The keys of the hub's clients, each with a name and a role. */
@@ -85,7 +85,7 @@ export class HubKeys {
     return defined({ id, name, role, ends: ends === Infinity ? undefined : ends })
   }
 
-  /** Whether each of some secrets, by its hash, is still accepted: its key may have ended by itself, or at another hub. */
+  /** Whether a secret, given by its hash, is still accepted: its key may have expired, or another hub may have revoked it. */
   async accepted(): Promise<(hash: string) => boolean> {
     const now = this.#clock.now()
     const keys = (await this.#book.all()).filter((key) => !this.#isOver(key))
@@ -103,14 +103,14 @@ export class HubKeys {
     ]
   }
 
-  /** Makes a key, which ends by itself after `lifeMs` where that is said. */
+  /** Makes a key. If `lifeMs` is given, the key expires after that time. */
   async add(name: string, role: HubRole, by: HubCaller, lifeMs?: number): Promise<NewKey> {
     checkName(name)
     await this.#sweep()
     return this.#made({ name, role, by: by.name, ...this.#span(lifeMs) }, by)
   }
 
-  /** Throws where a key of this name and life cannot be made. */
+  /** Throws if a key with this name and lifetime cannot be made. */
   async checkFree(name: string, lifeMs?: number): Promise<void> {
     checkName(name)
     this.#span(lifeMs)
@@ -149,7 +149,7 @@ export class HubKeys {
     return key && !this.#isOver(key) ? listed(key, this.#clock.now()) : undefined
   }
 
-  /** Makes a key of the role `agent` for one run. A key that the same client lent to this name before ends. */
+  /** Makes a key of the role `agent` for one run, and revokes the key that the same client lent to this name before. */
   async lend(name: string, by: HubCaller): Promise<NewKey> {
     checkName(name)
     await this.#sweep()
@@ -158,9 +158,9 @@ export class HubKeys {
   }
 
   /**
-   * Gives a key a new secret. The old one is accepted for `graceMs` more, so that every client can be given the new one meanwhile;
-   * with 0 it ends at once, together with its connections and sign-ins. A key that ends by itself gets as much time as it had, or
-   * `lifeMs`. The own key's new secret is only in its file, where the commands of this machine find it, and the old one ends at once.
+   * Gives a key a new secret. The old one is accepted for another `graceMs`, so that every client can be given the new one in the meantime;
+   * with 0 it is revoked at once, together with its connections and sign-ins. A key that expires gets its full lifetime again, or `lifeMs`.
+   * The own key's new secret is written only to its file, where the commands of this machine find it, and the old one is revoked at once.
    */
   async rotate(
     nameOrId: string,
@@ -183,7 +183,7 @@ export class HubKeys {
     return this.#made(defined({ ...next, id, used, old }), by, before)
   }
 
-  /** Ends a key; open connections of its client are cut, except that of the request itself. */
+  /** Revokes a key; open connections of its client are closed, except that of the request itself. */
   async revoke(nameOrId: string, by: HubCaller): Promise<ListedKey> {
     if (isOwn(nameOrId))
       throw new HubError(
@@ -197,7 +197,7 @@ export class HubKeys {
     return listed(key, this.#clock.now())
   }
 
-  /** Calls the listener for every key that ends. */
+  /** Calls the listener for every key that is revoked or expires. */
   follow(listener: KeyFollower): void {
     this.#followers.add(listener)
   }
@@ -217,7 +217,7 @@ export class HubKeys {
     return { key: listed(made, made.made), secret }
   }
 
-  /** When a key that is made now begins, and when it ends by itself. */
+  /** When a key that is made now begins to be valid, and when it expires. */
   #span(lifeMs?: number): Pick<HubKey, 'made' | 'ends'> {
     const made = this.#clock.now()
     if (lifeMs === undefined) return { made }
@@ -238,7 +238,7 @@ export class HubKeys {
     return this.#clock.now() >= ends || (lent === true && age > lentMs)
   }
 
-  /** Removes lent keys that nobody uses, and keys that ended by themselves long ago. */
+  /** Removes lent keys that nobody uses, and keys that expired long ago. */
   async #sweep(): Promise<void> {
     const now = this.#clock.now()
     for (const key of await this.#book.all()) {

@@ -1,13 +1,13 @@
 import type { CallerRole, HubCaller } from '../../model/access/hub-key.ts'
 import { HubError } from '../rules/task-rules.ts'
 
-/** One kind of operation at the hub: the roles that may do it, and words that complete "may not …". */
+/** One kind of operation at the hub: the roles that may do it, and the text that completes "may not …". */
 type Operation = { roles: readonly CallerRole[]; words: string }
 
 /**
- * The table of what each role may do; every route and every tool of the hub names its operation here. A key of the role
- * agent never reviews. An admin's key includes the role agent, so that one MCP client of the person whose hub it is can
- * both work and give out work; an admin could make itself a key of the role agent anyway.
+ * What each role may do; every route and every tool of the hub names its operation here. A key of the role agent never reviews. An admin's
+ * key includes the role agent, so that one MCP client of the hub's owner can both work and give out work; an admin could make itself a key
+ * of the role agent anyway.
  */
 export const operations = {
   self: { roles: ['guest', 'observer', 'agent', 'member', 'admin'], words: 'see or end its own key' },
@@ -60,8 +60,8 @@ export function checkRole({ name, role }: HubCaller, operation: HubOperation): v
 }
 
 /**
- * The agent that a caller speaks for: itself, or for an admin the agent that the request names. Throws when another caller
- * names an agent that it is not.
+ * The agent that a caller speaks for: itself, or for an admin the agent that the request names. Throws if any other caller names an agent
+ * other than itself.
  */
 export function agentOf({ name, role }: HubCaller, named: string | undefined): string {
   if (named === undefined || named === name) return name

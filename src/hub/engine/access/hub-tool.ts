@@ -3,7 +3,7 @@ import type { Risk, Tool, ToolCall } from '../../../core/work/tool.ts'
 import type { HubOperation } from './hub-roles.ts'
 import { about, number, optional, string } from '../../../core/data/shape.ts'
 
-/** A tool of the hub and the operation of the table of roles that it is. */
+/** A tool of the hub, and its operation in the table of roles. */
 export type HubTool = Tool & { operation: HubOperation }
 
 /** A tool whose result is one object, which is shown as JSON and handed over as data. */

@@ -8,22 +8,22 @@ import { codeOf, readCode } from '../../model/access/hub-invite.ts'
 import { hashOf, isSameHash } from './secret.ts'
 import { HubError } from '../rules/task-rules.ts'
 
-/** An invitation as it is listed: without anything from which its code could be learned. */
+/** An invitation as it is listed: without anything that would reveal its code. */
 export type ListedInvite = Omit<HubInvite, 'hash' | 'used'> & { usedAt?: number }
 
 /** A new invitation. Its code is shown here once and kept nowhere. */
 export type NewInvite = { invite: ListedInvite; code: string }
 
-/** `validMs`: how long the code can be used; `lifeMs`: how long the key lasts, where it ends by itself. */
+/** `validMs`: how long the code can be used; `lifeMs`: the lifetime of the key, if it expires. */
 export type InviteWish = { validMs?: number; lifeMs?: number }
 
-/** How long a code can be used where the person says nothing else, and at most. */
+/** How long a code can be used by default, and at most. */
 const usualValidMs = 3_600_000
 const mostValidMs = 7 * 24 * 3_600_000
-/** An invitation is listed for this time after its end. */
+/** An invitation stays listed for this time after it expired. */
 const listedMs = 7 * 24 * 3_600_000
 
-/** Invitations for agent machines. A machine makes its own secret, which it sends to nobody: the hub gets the hash of it. */
+/** Invitations for agent machines. A machine makes its own secret and never sends it: the hub only gets its hash. */
 export class Invites {
   #book: HubInviteBook
   #keys: HubKeys
@@ -39,7 +39,7 @@ export class Invites {
     return (await this.#book.all()).map(listed)
   }
 
-  /** Makes an invitation for a name that has no key yet. An earlier one for the same name ends. */
+  /** Makes an invitation for a name that has no key yet, and withdraws an earlier invitation for the same name. */
   async make(name: string, by: HubCaller, { validMs = usualValidMs, lifeMs }: InviteWish = {}): Promise<NewInvite> {
     if (!(validMs > 0 && validMs <= mostValidMs))
       throw new HubError('wrong', 'The code of an invitation is valid for more than no time and at most 7 days.')
@@ -53,9 +53,8 @@ export class Invites {
   }
 
   /**
-   * Exchanges a code for a key; `hash` is that of the secret that the machine has made. Undefined where the code is unknown, over
-   * or used. The key is stored first: where the hub dies in between, the same request gets the same key, and another
-   * machine finds the name taken.
+   * Exchanges a code for a key; `hash` is that of the secret that the machine has made. Undefined if the code is unknown, expired or used.
+   * The key is stored first: if the hub dies in between, the same request gets the same key, and another machine finds the name taken.
    */
   async join(typed: string, hash: string): Promise<{ invite: ListedInvite; key: ListedKey } | undefined> {
     const code = readCode(typed)

@@ -8,7 +8,7 @@ import { UseTimes } from './use-times.ts'
 import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from '../rules/task-rules.ts'
 
-/** A link and a sign-in as they are listed: without anything from which a secret could be learned. */
+/** A link and a sign-in as they are listed: without anything that would reveal a secret. */
 export type ListedLink = Omit<SignInLink, 'hash' | 'key'>
 export type ListedSignIn = Omit<SignIn, 'cookieHash' | 'pageHash' | 'key'>
 
@@ -18,23 +18,23 @@ export type NewLink = { link: ListedLink; secret: string }
 /** A new sign-in with its two secrets, which only the browser keeps. */
 type NewSignIn = { signIn: ListedSignIn; cookie: string; page: string }
 
-/** The wish for a link. A link that lasts can be used by several browsers until its end. */
+/** The wish for a link. A link with `hours` can be used by several browsers until it expires. */
 export type LinkWish = { role: LinkRole; session?: string; hours?: number }
 
 const hourMs = 3_600_000
 /** A link for one use is opened at once or not at all. */
 const onceMs = 10 * 60_000
-/** The longest life of a link that lasts, and of a sign-in that nobody uses. */
+/** The longest lifetime of a link for several uses, and of a sign-in that nobody uses. */
 const longestHours = 30 * 24
 const idleMs = longestHours * hourMs
-/** Browsers name themselves at length; this much of it is kept. */
+/** Browsers send long names; only this many characters are kept. */
 const longestBrowser = 200
 
 /** The most open links of one person, and the most browsers of one person that are signed in. */
 export const mostLinks = 100
 export const mostSignIns = 200
 
-/** Called with the id of a sign-in that has ended, and the caller whose request ended it. */
+/** Called with the id of a sign-in that was closed or expired, and the caller whose request closed it. */
 type SignInFollower = (id: string, by: HubCaller | undefined) => void
 
 /** The browsers that are signed in at the hub's page, and the links by which they sign in. */
@@ -54,7 +54,7 @@ export class SignIns {
   async makeLink({ role, session, hours }: LinkWish, by: HubCaller): Promise<NewLink> {
     checkWish({ role, session, hours }, by)
     await this.#sweep()
-    // A link that is made in a browser ends with the key that the browser itself came by.
+    // A link that is made in a browser is revoked together with the key that the browser itself signed in with.
     const browser = (await this.#book.all()).find(({ id }) => id === by.id)
     const secret = newSecret()
     const now = this.#clock.now()
@@ -77,7 +77,7 @@ export class SignIns {
     return { link: listedLink(link), secret }
   }
 
-  /** Signs a browser in by the secret of its link; undefined when the link was used, has ended or never existed. */
+  /** Signs a browser in by the secret of its link; undefined if the link was used, has expired or never existed. */
   async enter(secret: string, browser: string): Promise<NewSignIn | undefined> {
     await this.#sweep()
     const hash = hashOf(secret)
@@ -132,7 +132,7 @@ export class SignIns {
     return (await this.#book.all()).map(listedSignIn)
   }
 
-  /** The ids of all sign-ins that hold. */
+  /** The ids of all sign-ins that are still valid. */
   async holding(): Promise<Set<string>> {
     return new Set((await this.#book.all()).filter((each) => !this.#isOver(each)).map(({ id }) => id))
   }
@@ -146,12 +146,12 @@ export class SignIns {
       throw new HubError('missing', `There is no sign-in and no link ${id}. The page lists them under Sign-ins.`)
     if (by.id !== id && !isTheirs(first, by))
       throw new HubError('forbidden', `${id} belongs to ${first.name}: only an admin can end it.`)
-    // The link goes first, so that no browser comes in by it after the sign-ins were read.
+    // The link is removed first, so that no browser signs in with it after the sign-ins were read.
     if (link) await this.#book.removeLink(link.id)
     for (const each of await this.#book.all()) if (each.id === id || each.link === id) await this.#remove(each.id, by)
   }
 
-  /** Ends every link and sign-in that a key has made, because the key has ended. */
+  /** Removes every link and sign-in that was made with a key, because the key was revoked or expired. */
   async endOf(key: string, by: HubCaller): Promise<void> {
     for (const link of await this.#book.links()) if (link.key === key) await this.#book.removeLink(link.id)
     for (const signIn of await this.#book.all()) if (signIn.key === key) await this.#remove(signIn.id, by)
@@ -173,11 +173,11 @@ export class SignIns {
     for (const signIn of await this.#book.all()) if (this.#isOver(signIn)) await this.#remove(signIn.id, undefined)
   }
 
-  /** Ends the sign-ins of a person that were used longest ago, where a link that is shared has brought too many. */
+  /** Removes the least recently used sign-ins of a person if a shared link has brought too many. */
   async #makeRoom(name: string, newest: string): Promise<void> {
     const theirs = (await this.#book.all()).filter((each) => each.name === name && each.id !== newest)
     const ages = theirs.map(({ id, role, made, used = made }) => ({ id, role, age: this.#uses.age(id, used) }))
-    // Browsers that only read go before those that the person acts with.
+    // Browsers with read-only access are signed out before those that the person acts with.
     const order = ages.toSorted((a, b) => linkRoles.indexOf(a.role) - linkRoles.indexOf(b.role) || b.age - a.age)
     for (const { id } of order.slice(0, Math.max(0, theirs.length + 1 - mostSignIns))) await this.#remove(id, undefined)
   }

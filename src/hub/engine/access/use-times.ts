@@ -10,28 +10,28 @@ type Parts = {
 }
 
 /**
- * How long ago each key or sign-in was last used. This process measures it by the clock that nobody can set, so that a time of day
- * that is corrected by hours neither ends what should last nor keeps what is over.
+ * How long ago each key or sign-in was last used. This process measures the time with the monotonic clock, so that correcting the time of
+ * day by hours neither ends a valid key nor keeps an expired one.
  */
 export class UseTimes {
   #parts: Parts
-  /** When each was last used, by `Clock.elapsed`. */
+  /** When each key or sign-in was last used, by `Clock.elapsed`. */
   #used = new Map<string, number>()
-  /** When this process last wrote that down, by `Clock.elapsed`. */
+  /** When this process last wrote that time to the ledger, by `Clock.elapsed`. */
   #wrote = new Map<string, number>()
-  /** The last time of day that was written down for each, by any process. */
+  /** The last time of day that any process wrote for each key or sign-in. */
   #written = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** A key or a sign-in was made just now. */
+  /** Notes that a key or a sign-in was made just now. */
   begin(id: string): void {
     this.#used.set(id, this.#parts.clock.elapsed())
   }
 
-  /** Notes a use, and writes its time down now and then. No request waits for that. */
+  /** Notes a use, and writes its time now and then. No request waits for the write. */
   use(id: string): void {
     const { clock } = this.#parts
     this.begin(id)
@@ -39,9 +39,9 @@ export class UseTimes {
   }
 
   /**
-   * The time in ms since the last use; `stored` is the time of day of a use that the ledger has. Another process may have stored it:
-   * a newer one than this process knew makes the age smaller. A time that is still to come counts as now, because the clock was
-   * set back meanwhile.
+   * The time in ms since the last use; `stored` is the time of day of a use in the ledger. Another process may have stored it: if it is
+   * newer than the one that this process knew, the age becomes smaller. A time in the future counts as now, because the clock was set back
+   * in the meantime.
    */
   age(id: string, stored: number): number {
     const { clock } = this.#parts
@@ -60,13 +60,13 @@ export class UseTimes {
     this.#written.delete(id)
   }
 
-  /** A full disk keeps nobody out: a later use writes its time down then. */
+  /** A failed write, as on a full disk, rejects nobody: a later use writes its time again. */
   async #write(id: string): Promise<void> {
     const { clock, write } = this.#parts
     const before = this.#wrote.get(id)
     this.#wrote.set(id, clock.elapsed())
     const now = clock.now()
-    // A time that this process has written is not taken for the word of another process.
+    // A time that this process has written must not look like the report of another process.
     this.#written.set(id, now)
     await write(id, now).catch(() => {
       if (before === undefined) this.#wrote.delete(id)

@@ -29,7 +29,7 @@ export async function claims(
     gifts.push(defined({ waiter, given, waitedMs }))
     left.delete(waiter.agent)
   }
-  /** The agents that still wait at this hub; the others are told that there is nothing. */
+  /** The agents that still wait at this hub; the others get the answer that there is nothing. */
   const still = async (agents: readonly string[]): Promise<Waiter[]> => {
     await rows.read({ agents })
     return agents.flatMap((agent) => {
@@ -46,10 +46,10 @@ export async function claims(
   const lapses = { wishedBefore: rows.steady - wishMs, awayBefore: rows.steady - awayMs }
   const most = () => Math.min(left.size, batch)
   const look = () => rows.ledger.claimable({ agents: [...left.keys()], stopped, except, ...lapses, most: most() })
-  // A task that this round itself has made ready goes most likely to the agent that has waited longest. That agent and the rules
-  // are read in the same breath, so that a ledger far away is asked once less before the task is given out.
+  // A task that this round itself has made ready most likely goes to the agent that has waited longest. That agent and the rules are read
+  // in the same request, which saves a remote ledger one round trip before the task is given out.
   const likely = [...left.keys()].slice(0, Math.min(rows.tasks.ready().length, most()))
-  // Messages are rare: the ledger is asked for tasks in the same breath, and again where an agent got a message.
+  // Messages are rare: tasks are requested from the ledger at the same time, and once more if an agent got a message.
   const [called, first, , early] = await Promise.all([
     rows.ledger.called([...left.keys()]),
     look(),
@@ -68,10 +68,10 @@ export async function claims(
       if (agent !== undefined) chosen.set(agent, task)
     }
     if (chosen.size === 0) break
-    // The rows that this round has read or written are its own already.
+    // This round already owns the rows that it has read or written.
     const others = [...chosen.values()].filter((id) => !rows.tasks.isKnown(id)).toSorted()
     const isOwn = others.length === 0 && [...chosen.keys()].every((agent) => likely.includes(agent))
-    // Sent together, and done by the ledger in this order: the rules are those that hold once the agents' rows are locked.
+    // Sent together, and done by the ledger in this order: the rules that count are those after the agents' rows are locked.
     const [claimed, there, rules] = await Promise.all([
       rows.ledger.claim(others),
       still([...chosen.keys()]),
@@ -86,13 +86,13 @@ export async function claims(
     const before = gifts.length
     for (const waiter of there) {
       if (!room.isFor(waiter.agent)) {
-        // The agent goes on waiting, and the task is looked at again for the others.
+        // The agent goes on waiting, and the task is considered again for the others.
         left.delete(waiter.agent)
         continue
       }
       const id = chosen.get(waiter.agent)!
       except.push(id)
-      // A task that another hub has in its hands just now is left out, and its row is not read here.
+      // A task that another hub is handling right now is left out, and its row is not read here.
       const row = rows.tasks.isKnown(id) ? rows.tasks.row(id) : undefined
       if (row?.task.state !== 'QUEUED' || !row.ready) continue
       room.take(waiter.agent)
@@ -104,7 +104,7 @@ export async function claims(
         rows.steady - row.touched,
       )
     }
-    // There were no more tasks than those that were found, and everybody that one was chosen for has it.
+    // No further tasks were found, and every agent that a task was chosen for has got it.
     if (found.length < asked && gifts.length - before === chosen.size) break
     found = undefined
   }
@@ -112,14 +112,14 @@ export async function claims(
 }
 
 /**
- * Whether agents may be given a task by the rules of their machines, as they are once the agents' rows are locked: an operator's
- * order locks the rows of all agents that it is about, so that nothing is given out after it. The rules of a machine with a limit
- * are locked too, so that only one hub at a time gives tasks to its agents.
+ * Whether agents may get a task by the rules of their machines, as the rules are once the agents' rows are locked: an operator's order
+ * locks the rows of all agents that it concerns, so that no task is given out after it. The rules of a machine with a limit are locked too,
+ * so that only one hub at a time gives tasks to its agents.
  */
 class MachineRoom {
   #rows: RoundRows
   #rules: MachineRules[] = []
-  /** How many tasks the agents of each machine with a limit have, those of this round included. */
+  /** How many tasks the agents of each machine with a limit have, including those of this round. */
   #held = new Map<string, number>()
 
   constructor(rows: RoundRows) {
@@ -144,7 +144,7 @@ class MachineRoom {
     return new FleetRules(this.#rules, this.#held).restOf(this.#rows.agent(agent)) === undefined
   }
 
-  /** Counts a task that an agent is given. */
+  /** Counts a task that is given to an agent. */
   take(agent: string): void {
     const { machine = '' } = this.#rows.agent(agent).status ?? {}
     const held = this.#held.get(machine)

@@ -1,7 +1,7 @@
-/** Where the rows of one kind come from: how they are read by their ids, which locks them, and the id of each. */
+/** How the rows of one kind are read by their ids, which locks them, and the id of each row. */
 type RowSource<R> = { read(ids: readonly string[]): Promise<readonly R[]>; id(row: R): string }
 
-/** The rows of one kind in a round: those that were read, with undefined where there is none, and which of them have changed. */
+/** The rows of one kind in a round: those that were read, with undefined for rows that do not exist, and which of them have changed. */
 export class KnownRows<R> {
   readonly known = new Map<string, R | undefined>()
   #source: RowSource<R>
@@ -16,7 +16,7 @@ export class KnownRows<R> {
     return [...new Set(ids)].filter((id) => !this.known.has(id)).toSorted()
   }
 
-  /** Reads the rows that are not known yet; the source is asked before this returns. Resolves to whether there were any to read. */
+  /** Reads the rows that are not known yet; the source gets the request before this returns. Resolves to whether there were any to read. */
   async read(ids: readonly string[]): Promise<boolean> {
     const missing = this.missing(ids)
     if (missing.length === 0) return false
@@ -25,7 +25,7 @@ export class KnownRows<R> {
     return true
   }
 
-  /** Takes over rows that were read; a row that is known already may have changed since, and stays. */
+  /** Takes over rows that were read. A row that is already known stays, because this round may have changed it since. */
   learn(rows: readonly R[]): void {
     for (const row of rows) if (!this.known.has(this.#source.id(row))) this.known.set(this.#source.id(row), row)
   }

@@ -29,13 +29,13 @@ export type Reads = {
   marks?: readonly string[]
   /** The names of machines whose rules are changed. */
   machines?: readonly string[]
-  /** Agents that are given nothing by another round until this one is over; they are not changed, and their tasks are not read. */
+  /** Agents to which no other round may give anything until this one is over; they are not changed, and their tasks are not read. */
   locked?: readonly string[]
 }
 
 /**
- * The rows of one round: they are read from the ledger and locked, then changed in memory without a pause, then written. Nothing
- * of it is seen by anybody before the round is over.
+ * The rows of one round: they are read from the ledger and locked, then changed in memory without a pause, then written. Nobody sees any of
+ * it before the round is over.
  */
 export class RoundRows {
   readonly ledger: LedgerRound
@@ -72,9 +72,8 @@ export class RoundRows {
   }
 
   /**
-   * Reads everything that is named and not read yet. Returns whether there was anything to read. All of it is asked for at once,
-   * in an order that is always the same: a ledger far away answers after one journey, and rounds lock rows of the same kinds one
-   * after another.
+   * Reads everything that is named and not read yet. Returns whether there was anything to read. All of it is requested at once, in an
+   * order that is always the same: a remote ledger answers after one round trip, and rounds lock rows of the same kinds one after another.
    */
   async read(reads: Reads): Promise<boolean> {
     const { ledger } = this
@@ -94,7 +93,7 @@ export class RoundRows {
     return found.includes(true)
   }
 
-  /** Reads rows, and in the same breath the tasks that come with them. */
+  /** Reads rows, and in the same request the tasks that come with them. */
   async #readWithTasks<R>(
     rows: KnownRows<R>,
     ids: readonly string[],
@@ -107,7 +106,7 @@ export class RoundRows {
     return true
   }
 
-  /** A note of this moment. */
+  /** A note with the current time. */
   note(by: string, kind: NewNote['kind'], text: string, percentage?: number): NewNote {
     return defined({ at: this.now, by, kind, text, percentage })
   }
@@ -179,7 +178,7 @@ export class RoundRows {
     return this.#machines.get(machine) ?? { machine }
   }
 
-  /** Sets the rules of a machine. Agents that wait may be given tasks by them. */
+  /** Sets the rules of a machine. The new rules may allow waiting agents to get tasks. */
   setRules(rules: MachineRules): void {
     this.#machines.put(rules.machine, rules)
     this.consequences.callsAgents = true
@@ -196,13 +195,13 @@ export class RoundRows {
     this.consequences.publish({ type: 'agent', agent })
   }
 
-  /** Says to every hub that a ready task may have a place since this round. */
+  /** Informs every hub that this round may have made room for a ready task. */
   callAll(): void {
     this.consequences.callsAgents = true
     this.ledger.call()
   }
 
-  /** An agent has sent something. The moment is told to nobody before the agent's next change. */
+  /** Notes that an agent has sent something. The time is not published before the agent's next change. */
   hear(id: string): HubAgent {
     const { left: _, ...row } = this.agentRow(id)
     const agent = { ...row.agent, seen: this.now }
@@ -210,7 +209,7 @@ export class RoundRows {
     return agent
   }
 
-  /** Changes what only the hub knows of an agent: its connection, and the task that it had last. */
+  /** Changes what only the hub knows of an agent: its connection, and its last task. */
   putAgentRow(row: AgentRow): void {
     this.#agents.put(row.agent.id, row)
   }
@@ -231,7 +230,7 @@ export class RoundRows {
     this.consequences.publish({ type: 'day', day })
   }
 
-  /** Keeps a pipeline; its queued tasks are looked at again, because it may have been paused or gone on. */
+  /** Keeps a pipeline; its queued tasks are checked again, because it may have been paused or resumed. */
   keepPipeline(pipeline: Pipeline): void {
     const due = this.#pipelines.known.get(pipeline.id)?.due
     this.#pipelines.put(pipeline.id, defined({ pipeline, due }))
@@ -240,7 +239,7 @@ export class RoundRows {
     for (const id of pipeline.tasks) this.tasks.reconsider(id)
   }
 
-  /** Says when a pipeline has to be looked at again, by the time of day. */
+  /** Sets when a pipeline must be checked again, by the time of day. */
   putPipelineDue(id: string, due: number | undefined): void {
     const row = this.#pipelines.get(id)
     this.consequences.dueAt(due, this.now)

@@ -10,13 +10,13 @@ import { isRepeated, withRequest } from '../rules/repeated-request.ts'
 import { checkTicket, explained, HubError, NoTask, taskIdOf } from '../rules/task-rules.ts'
 
 /**
- * Something that a client wants from the hub. `reads` names the rows that it is about; it is asked again, with the rows that were
- * read, until it names nothing new. `decide` is then called once for a round, without a pause, and may be called again where the round
- * has to be repeated: it changes nothing but the rows.
+ * Something that a client wants from the hub. `reads` names the rows that it concerns; it is called again, with the rows that were read,
+ * until it names nothing new. `decide` is then called once for a round, without a pause, and may be called again if the round has to be
+ * repeated: it changes nothing but the rows.
  */
 export type Wish<T> = { reads(rows: RoundRows): Reads; decide(rows: RoundRows): T }
 
-/** The rules that a round follows beside its wishes. */
+/** The rules that a round follows besides its wishes. */
 export type RoundRules = {
   /** Does everything whose time has come. */
   sweep(rows: RoundRows): Promise<void>
@@ -34,11 +34,11 @@ type Parts = {
   rules: RoundRules
   /** Called with the changes of each round once they are durable. */
   published(changes: readonly HubChange[]): void
-  /** Called with the ms after which the first row that a round has left is due. */
+  /** Called with the ms until the first row that a round has left is due. */
   due(ms: number): void
   /** Called with the time in ms that a task was ready before it was given out. */
   woke?(ms: number): void
-  /** Called for each round that the ledger did not take. */
+  /** Called for each round that the ledger rejected. */
   failed?(error: unknown): void
   /** Called with a gift whose connection was closed before it could be given. */
   missed(gift: Gift): void
@@ -46,7 +46,7 @@ type Parts = {
 
 type Asked = { wish: Wish<unknown>; resolve(answer: unknown): void; reject(error: unknown): void }
 
-/** The most own rounds whose news are waited for. */
+/** How many own rounds are remembered until the ledger announces them. */
 const mostOwn = 1_000
 /** The most wishes of one round. */
 const mostWishes = 200
@@ -59,7 +59,7 @@ export class Rounds {
   #sweeps = false
   /** Whether something may wait at the ledger for an agent that waits here. */
   #looks = false
-  /** The numbers of own rounds that the ledger has not told of yet. */
+  /** The numbers of own rounds that the ledger has not announced yet. */
   #own = new Set<number>()
 
   constructor(parts: Parts) {
@@ -73,13 +73,13 @@ export class Rounds {
     })
   }
 
-  /** A round for rows that are due and for the agents that wait. Resolves when it is over, and rejects where the ledger failed. */
+  /** Runs a round for rows that are due and for the agents that wait. Resolves when it is over, and rejects if the ledger failed. */
   async sweep(): Promise<void> {
     this.#sweeps = true
     await this.wish({ reads: () => ({}), decide: () => undefined })
   }
 
-  /** Another hub has changed something. */
+  /** Handles the news that another hub has changed something. */
   heard(seq: number, claimable: boolean): void {
     if (this.#own.delete(seq) || !claimable || this.#parts.waiting.size === 0) return
     this.#looks = true
@@ -91,7 +91,7 @@ export class Rounds {
     while (this.#running) await this.#running
   }
 
-  /** Runs rounds until nothing is left to do. Requests of one moment are read first, so that they share the round. */
+  /** Runs rounds until nothing is left to do. Requests that arrived at the same moment are read first, so that they share the round. */
   #go(): Promise<void> {
     return (this.#running ??= new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
       while (this.#asked.length > 0 || this.#looks) await this.#round()
@@ -105,7 +105,7 @@ export class Rounds {
     const [sweeps, looks] = [this.#sweeps, this.#looks]
     this.#sweeps = false
     this.#looks = false
-    // Agents that a round may give something to are out of reach of everything else until it is over.
+    // Nothing else can reach the agents that a round may give something to, until the round is over.
     let open: Waiter[] | undefined
     const gone = new Set<Waiter>()
     let last: number | undefined
@@ -128,16 +128,16 @@ export class Rounds {
         let gifts: Gift[] = []
         if (open && open.length > 0) {
           const stopped = await rules.stopped(rows)
-          // The ledger looks for tasks and messages among its rows.
+          // The ledger searches for tasks and messages in its own rows.
           await rows.flush()
           gifts = await claims(rows, open, { hub, stopped })
         }
         const changes = await rows.write()
-        // The ledger tells every hub of every round, also the one that made it, and perhaps before the round is over here.
+        // The ledger announces every round to every hub, including the one that made it, and perhaps before the round is over here.
         last = this.#remember(changes, last)
         return { answers, gifts, changes, untilDue: consequences.untilDue }
       }, read)
-      // Some ledgers give the numbers at the very end.
+      // Some ledgers assign the numbers at the very end.
       if (last === undefined) this.#remember(changes, undefined)
       for (const { waiter } of gifts) gone.add(waiter)
       this.#give(gifts)
@@ -157,19 +157,19 @@ export class Rounds {
     }
   }
 
-  /** The refusal in its final words; where the ledger fails meanwhile, as it is. */
+  /** The refusal with its full explanation; if the ledger fails in the meantime, the refusal as it is. */
   async #refuse(refused: HubError): Promise<HubError> {
     if (!(refused instanceof NoTask)) return refused
     return this.#parts.ledger.look((look) => explained(look, refused)).catch(() => refused)
   }
 
-  /** Remembers the number of an own round, in the place of one that did not come about. */
+  /** Remembers the number of an own round, in place of the number of an attempt that did not succeed. */
   #remember(changes: readonly HubChange[], before: number | undefined): number | undefined {
     if (before !== undefined) this.#own.delete(before)
     const last = changes.at(-1)?.seq
     if (last === undefined || Number.isNaN(last)) return undefined
     this.#own.add(last)
-    // Of news that never come, as after a lost connection, only the newest are waited for.
+    // Some announcements never come, as after a lost connection: only the newest are waited for.
     if (this.#own.size > mostOwn) this.#own.delete(this.#own.values().next().value!)
     return last
   }
@@ -186,8 +186,8 @@ export class Rounds {
 }
 
 /**
- * Changes one task by a rule; the answer is the task as it is then. A ticket is refused where the task was given out again
- * since. A request with a name that the task remembers changes nothing.
+ * Changes one task by a rule; the answer is the task after the change. Refuses a ticket if the task was given out again since. A request
+ * whose name the task remembers changes nothing.
  */
 export function taskWish(
   ticket: string,
@@ -208,7 +208,7 @@ export function taskWish(
   }
 }
 
-/** Where machines have limits, a task that ended may have made room for one that waits for an agent of the same machine, at any hub. */
+/** If machines have limits, a task that finished may have made room for one that waits for an agent of the same machine, at any hub. */
 function callWhereRoom(rows: RoundRows, rules: readonly MachineRules[]): void {
   if (rules.some(({ limit }) => limit !== undefined)) rows.callAll()
 }

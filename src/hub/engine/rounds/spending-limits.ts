@@ -19,8 +19,8 @@ import { cancelled, noted, paused, queuedAgain, withCap } from '../rules/task-mo
 import { HubError, isHeld } from '../rules/task-rules.ts'
 
 /**
- * Holds tasks and workspaces to their caps. An agent tells what it has used after the fact, so that a cap is passed by one
- * report at most: then the task is paused, or no further task of the workspace is begun, and a person is asked.
+ * Enforces the caps of tasks and workspaces. An agent reports what it has used after the fact, so a cap is passed by one report at most:
+ * then the task is paused, or no further task of the workspace is begun, and a person is asked.
  */
 export class SpendingLimits {
   #caps: SpendingCaps
@@ -29,12 +29,12 @@ export class SpendingLimits {
     this.#caps = caps
   }
 
-  /** The cap of a task that names none. */
+  /** The cap of a task that does not name one. */
   get taskCap(): SpendingCaps['task'] {
     return this.#caps.task
   }
 
-  /** Pauses a task that has passed its cap; `last` is the report that told of it. */
+  /** Pauses a task that has passed its cap; `last` is the report that revealed it. */
   check(rows: RoundRows, task: Task, last?: Spent): void {
     const { cap, allowed = cap } = task
     const spent = spentOn(task)
@@ -43,7 +43,7 @@ export class SpendingLimits {
     const at = rows.now
     const options = capOptions(capWords(raisedCap(spent, cap, allowed)), 'task')
     const question = `The task has ${passed}. ${lastWords(task, last)}How should it go on?`
-    // Reports that were under way when the task was paused are added to the question, so that a person decides by the whole sum.
+    // Reports that were on their way when the task was paused are added to the question, so that a person decides by the whole sum.
     if (task.state === 'BLOCKED' && task.options)
       rows.tasks.replace<BlockedTask>({ ...task, why: passed, question, options })
     else if (task.state === 'QUEUED' || isHeld(task))
@@ -75,7 +75,7 @@ export class SpendingLimits {
     )
   }
 
-  /** Lets a task that a person tries again use as much again, where it has used up its cap already. */
+  /** If a task that a person retries has already used up its cap, allows it the same amount again. */
   renewed(rows: RoundRows, task: QueuedTask, by: string): QueuedTask {
     const { cap, allowed = cap } = task
     const spent = spentOn(task)
@@ -91,7 +91,7 @@ export class SpendingLimits {
     this.#keepDay(rows, { ...day, spent: addSpent(day.spent, more) })
   }
 
-  /** The stored days that are today's, with the cap of the settings as they are now. */
+  /** The stored days that are today's, with the cap of the current settings. */
   today(days: readonly WorkspaceDay[], now: number): WorkspaceDay[] {
     const today = dayAt(now)
     return days.flatMap((day) => (day.day === today ? [this.#capped(day)] : []))
@@ -118,7 +118,7 @@ export class SpendingLimits {
     return kept
   }
 
-  /** Begins a new day for every workspace whose day is over, so that those who follow the hub see that its stop has ended. */
+  /** Begins a new day for every workspace whose day is over, so that followers of the hub see that the workspace is no longer stopped. */
   async turnDays(rows: RoundRows): Promise<void> {
     const today = dayAt(rows.now)
     const over = (await rows.days()).filter(
@@ -134,7 +134,7 @@ export class SpendingLimits {
     return this.#capped(known?.day === day ? known : { workspace, day, spent: { tokens: 0 } })
   }
 
-  /** The cap of a day is the one of the settings as they are now. */
+  /** Applies the cap of the current settings to a day. */
   #capped(day: WorkspaceDay): WorkspaceDay {
     return defined({ ...day, cap: this.#caps.day })
   }

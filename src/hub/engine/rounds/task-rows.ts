@@ -46,7 +46,7 @@ export class TaskRows {
     return true
   }
 
-  /** Takes over tasks that the ledger found by something else than their ids; returns them as they are in this round. */
+  /** Takes over tasks that the ledger found by other means than their ids; returns them as they are in this round. */
   learn(rows: readonly TaskRow[]): Task[] {
     this.#rows.learn(this.#hold(rows))
     return rows.flatMap(({ task }) => this.#rows.get(task.id)?.task ?? [])
@@ -72,7 +72,7 @@ export class TaskRows {
     return this.ifRead(id) !== undefined
   }
 
-  /** The ids of the tasks of this round that wait for nothing but an agent. */
+  /** The ids of the tasks of this round that only wait for an agent. */
   ready(): string[] {
     return [...this.#rows.known].flatMap(([id, row]) => (row?.ready ? [id] : []))
   }
@@ -92,7 +92,7 @@ export class TaskRows {
     return this.#rows.known.has(id) ? this.known(id) : this.#needs.get(id)?.task
   }
 
-  /** A need that was removed, as others wait for it: its result is no longer there, but how it ended is known. */
+  /** A need that was removed, as the tasks that wait for it see it: its result no longer exists, but its outcome is known. */
   removedNeed(id: string): WorkItem | undefined {
     const removed = this.#removed.get(id)
     if (!removed) return undefined
@@ -133,7 +133,7 @@ export class TaskRows {
     return next
   }
 
-  /** Changes a note, also one that the task no longer carries. */
+  /** Changes a note, even one that the task no longer carries. */
   renote(task: Task, note: TaskNote): void {
     if (task.notes.some(({ number }) => number === note.number)) {
       this.replace(noted(task, note))
@@ -143,7 +143,7 @@ export class TaskRows {
     this.#consequences.publish({ type: 'task', id: task.id, set: {}, note })
   }
 
-  /** Says that a queued task which was due was looked at: it is looked at again when something that it waits for changes. */
+  /** Notes that a queued task which was due was checked: it is checked again when something that it waits for changes. */
   looked(id: string): void {
     const row = this.#rows.get(id)
     if (!row) return
@@ -151,18 +151,18 @@ export class TaskRows {
     this.#rows.put(id, rest)
   }
 
-  /** Says that a queued task waits for nothing but an agent. */
+  /** Notes that a queued task only waits for an agent. */
   readied(task: QueuedTask): void {
     const row = this.#rows.get(task.id)
     if (!row) return
     this.#consequences.callsAgents = true
     this.#consequences.unsure.delete(task.id)
     const { due: _, ...rest } = row
-    // The time that a task waits for an agent begins when nothing else is in its way.
+    // The time that a task waits for an agent begins when nothing else holds it back.
     if (!row.ready) this.#rows.put(task.id, { ...rest, ready: true, touched: this.#ledger.steady })
   }
 
-  /** Lets a queued task be looked at again, because its pipeline may have been paused or go on. */
+  /** Has a queued task checked again, because its pipeline may have been paused or resumed. */
   reconsider(id: string): void {
     const row = this.#rows.known.get(id)
     if (row?.task.state === 'QUEUED') this.#put(row.task, row.touched)
@@ -173,7 +173,7 @@ export class TaskRows {
     return { tasks: this.#rows.takeChanged().rows, notes: this.#notes.splice(0) }
   }
 
-  /** Notes which agents have the tasks that are not known yet. */
+  /** Notes which agents have those of the tasks that were not known yet. */
   #hold(rows: readonly TaskRow[]): readonly TaskRow[] {
     for (const { task } of rows) if (!this.#rows.known.has(task.id) && isHeld(task)) this.#held.set(task.agent, task.id)
     return rows
@@ -195,7 +195,7 @@ export class TaskRows {
   }
 }
 
-/** When a task has to be looked at again: its agent was silent for too long, or the pause before a retry is over. */
+/** When a task must be checked again: its agent was silent for too long, or the pause before a retry is over. */
 function dueOf(task: Task, touched: number): number | undefined {
   if (isHeld(task)) return touched + leaseMs(task)
   const pause = task.state === 'QUEUED' ? task.pipeline?.pause : undefined

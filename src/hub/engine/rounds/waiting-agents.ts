@@ -8,13 +8,13 @@ export type Given =
   | { type: 'evict'; why: string }
   | { type: 'idle' }
 
-/** An agent that waits at this hub: the number of its connection, and when its time is over by `Clock.elapsed`. */
+/** An agent that waits at this hub: the number of its connection, and its deadline by `Clock.elapsed`. */
 export type Waiter = {
   agent: string
   number: number
   until: number
   connection: AbortSignal
-  /** Whether the ledger knows of the wait; before that the agent is given nothing. */
+  /** Whether the ledger knows of the wait; before that the agent gets nothing. */
   isEntered: boolean
   give(given: Given): void
 }
@@ -33,14 +33,17 @@ export class WaitingAgents {
     return this.#waiting.size
   }
 
-  /** Takes out everybody whose wait is known to the ledger and whose connection is open: only the caller gives them anything, until it puts them back. */
+  /**
+   * Takes out every waiter whose wait is known to the ledger and whose connection is open: only the caller can give them anything, until it
+   * puts them back.
+   */
   take(): Waiter[] {
     const open = [...this.#waiting.values()].filter(({ isEntered, connection }) => isEntered && !connection.aborted)
     for (const { agent } of open) this.#waiting.delete(agent)
     return open
   }
 
-  /** Puts a waiter back that got nothing, unless its time is over or the same agent waits anew. */
+  /** Puts back a waiter that got nothing, unless its time is over or the same agent has begun another wait. */
   putBack(waiter: Waiter): void {
     const { agent, until, connection, give } = waiter
     const isOver = connection.aborted || this.#clock.elapsed() >= until
@@ -65,9 +68,9 @@ export class WaitingAgents {
     const { agent, until, connection, give } = waiter
     const over = new AbortController()
     const signal = AbortSignal.any([connection, over.signal])
-    // The promise below is waited for.
+    // The caller awaits the promise below instead.
     void this.#clock.sleep(Math.max(0, until - this.#clock.elapsed()), signal).then(() => {
-      // A waiter that was taken out is about to be given something, in time or not.
+      // A waiter that was taken out is about to get something, in time or not.
       if (this.#waiting.get(agent) === waiter || connection.aborted) give({ type: 'idle' })
     })
     try {
@@ -78,13 +81,13 @@ export class WaitingAgents {
     }
   }
 
-  /** The ledger knows of a wait now. */
+  /** Notes that the ledger knows of a wait now. */
   enter(agent: string, number: number): void {
     const waiter = this.#waiting.get(agent)
     if (waiter?.number === number) waiter.isEntered = true
   }
 
-  /** Ends the wait of an agent without anything. */
+  /** Ends the wait of an agent; the agent gets nothing. */
   end(agent: string, number: number): void {
     const waiter = this.#waiting.get(agent)
     if (waiter?.number === number) waiter.give({ type: 'idle' })

@@ -72,7 +72,7 @@ function momentOf(deadline: Deadline | undefined, now: number): number | undefin
   return deadline && ('at' in deadline ? deadline.at : now + deadline.afterMs)
 }
 
-/** How results are handed on: secrets are masked, and the beginning of a diff is read. */
+/** How results are handed on: secrets are masked, and only the beginning of a diff is read. */
 export type Handing = {
   mask(text: string): string
   beginningOf(text: KeptText, bytes: number): Promise<string>
@@ -100,10 +100,10 @@ export async function filledTask(
   return { ...task, prompt: filledPrompt(parts, mask), pipeline }
 }
 
-/** The next try of a task that failed at an agent; undefined where the plan allows none, or its time is over. */
+/** The next try of a task that failed at an agent; undefined if the plan allows no other try, or the task's time is over. */
 export function retriedTask(task: Task, now: number): QueuedTask | undefined {
   const { retries, deadline = Infinity } = task.pipeline ?? {}
-  // A task that no agent had failed because of a need, and would only fail again.
+  // A task that never had an agent failed because of a need, and would only fail again.
   if (task.state !== 'FAILED' || task.agent === undefined) return undefined
   if (!task.pipeline || !retries || retries.made >= retries.times || deadline <= now) return undefined
   const made = retries.made + 1
@@ -114,7 +114,7 @@ export function retriedTask(task: Task, now: number): QueuedTask | undefined {
   return { ...queuedAgain(task, { at: now, by: 'hub', why, returns: 0 }), pipeline }
 }
 
-/** The part of the plan about a task that a person tries again: its retries are counted anew, and a deadline that is over no longer holds. */
+/** The task of a plan that a person retries: its retries are counted from zero, and a deadline that has passed no longer applies. */
 export function renewedPlace<T extends Task>(task: T, now: number): T {
   if (!task.pipeline) return task
   const { pause: _, retries, deadline, ...rest } = task.pipeline

@@ -6,9 +6,9 @@ import { HubError } from './task-rules.ts'
 const mostRemembered = 50
 
 /**
- * The name under which a request is remembered, so that it does nothing when it is sent again because its answer was lost. `key`
- * is the client's own name for the request; undefined where the client gave none. The same key of another client, or for another
- * act, is another request.
+ * The name under which a request is remembered, so that it does nothing when it is sent again because its answer was lost. `key` is the
+ * client's own name for the request; without one the result is undefined. The same key of another client, or for another act, is another
+ * request.
  */
 export function requestName(by: string, act: string, key: string | undefined): string | undefined {
   if (key === undefined) return undefined

@@ -4,12 +4,12 @@ import { setImmediate as breath } from 'node:timers/promises'
 import { emptyWrites } from '../../model/hub-ledger.ts'
 import { isFinished } from './task-rules.ts'
 
-/** The most tasks that one round looks at; a pipeline that begins in it is removed whole. */
+/** The most tasks that one round looks at; a pipeline that begins among them is removed as a whole. */
 const mostTasks = 200
 
 /**
- * Removes finished tasks that nobody has touched for a time, in rounds of the ledger: other rounds come in between, so that a hub
- * goes on serving. Several hubs may remove at once, each of them other tasks.
+ * Removes finished tasks that nobody has touched for a time, in rounds of the ledger: other rounds come in between, so that the hub keeps
+ * serving. Several hubs may remove at once, each of them different tasks.
  */
 export class Retention {
   #ledger: HubLedger
@@ -18,7 +18,7 @@ export class Retention {
     this.#ledger = ledger
   }
 
-  /** Counts what `removeSome` would take away, all in all. */
+  /** Counts everything that repeated calls of `removeSome` would remove. */
   prunable(keptMs: number): Promise<Prunable> {
     return this.#ledger.prunable(keptMs)
   }
@@ -43,7 +43,7 @@ async function removed(round: LedgerRound, keptMs: number): Promise<Pruned> {
   const named = [...new Set(found.flatMap(({ task }) => task.pipeline?.id ?? []))]
   const theirs = named.length === 0 ? [] : await round.tasksOf(named)
   const rows = [...new Map([...found, ...theirs].map((row) => [row.task.id, row])).values()]
-  // Now that the rows are held, nobody can come to need one of them: another round may have just before.
+  // Another round may have come to need one of the tasks just before. From now on none can, because the rows are locked.
   const needed = new Set(await round.needed(rows.map(({ task }) => task.id)))
   const isOver = ({ task, touched }: TaskRow) =>
     isFinished(task) && !task.merging && touched < round.steady - keptMs && !needed.has(task.id)

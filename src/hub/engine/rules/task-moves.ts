@@ -57,14 +57,14 @@ export function progressed(task: WorkingTask, note: NewNote): WorkingTask {
   return defined({ ...moved(task, 'IN_PROGRESS', { at: note.at, by: agent, note }), agent, heard, result })
 }
 
-/** The task waits for the answer to a question. */
+/** Blocks the task until its question is answered. */
 export function blocked(task: WorkingTask, why: string, note: NewNote): BlockedTask {
   const { agent, heard, result } = task
   const move = { at: note.at, by: agent, note }
   return defined({ ...moved(task, 'BLOCKED', move, why), agent, heard, why, question: note.text, result })
 }
 
-/** The hub asks a person before a task goes on; its agent is to stop. */
+/** Pauses a task because the hub asks a person before it goes on; its agent has to stop. */
 export function paused(
   task: QueuedTask | HeldTask,
   { at, why, question, options }: { at: number; why: string; question: string; options: Option[] },
@@ -75,19 +75,19 @@ export function paused(
   return defined({ ...base, agent, heard, why, question, options, result })
 }
 
-/** A paused task as its agent had it: an agent that was done when the cap was passed may still give its answer. */
+/** A paused task as its agent had it: an agent that had finished when the cap was passed may still give its answer. */
 export function unpaused(task: BlockedTask): WorkingTask {
   const { why: _1, question: _2, options: _3, tries = [], heard = task.moved, ...rest } = task
   const { ended: _4, end: _5, ...last } = tries.at(-1) ?? {}
   return { ...rest, state: 'IN_PROGRESS', heard, tries: [...tries.slice(0, -1), ...('number' in last ? [last] : [])] }
 }
 
-/** Gives a task another cap; undefined takes the cap away. */
+/** Gives a task another cap; undefined removes the cap. */
 export function withCap<T extends Task>(task: T, cap: SpendingCap | undefined, allowed?: SpendingCap): T {
   return defined({ ...task, cap, allowed: cap && allowed })
 }
 
-/** The agent has answered: with its work, or with the reason why it could not do it. */
+/** Ends the agent's work on a task: with the result, or with the reason why there is no result. */
 export function responded(
   task: WorkingTask,
   status: 'COMPLETED' | 'IN_REVIEW' | 'FAILED',
@@ -101,7 +101,7 @@ export function responded(
     const why = result.message
     return { ...moved(task, status, move, why), agent, heard, why, result }
   }
-  // Two equal branches, so that the compiler sees which kind of task each status gives.
+  // Two equal branches, so that the compiler sees which kind of task each status produces.
   if (status === 'IN_REVIEW') return { ...moved(task, status, move), agent, heard, result }
   return { ...moved(task, status, move), agent, heard, result }
 }
@@ -120,7 +120,7 @@ export function rejected(task: ReviewedTask, move: Move & { note: NewNote }): Qu
   return queuedAgain(reviewed, { ...move, wish: task.agent })
 }
 
-/** Says that a merge begins, before git is called. */
+/** Records that a merge begins, before git is called. */
 export function mergeBegun<T extends Task>(task: T, merging: TaskMerging): T {
   return { ...task, merging }
 }
@@ -131,7 +131,7 @@ export function mergeForgotten<T extends Task>(task: T): T {
   return rest as T
 }
 
-/** Says that the work of a task was merged which had been approved before. */
+/** Records that the work of a task was merged after it had been approved. */
 export function mergedLater(task: DoneTask, move: Move & { merged: TaskMerge }): DoneTask {
   const { by, merged } = move
   const at = notBefore(task, move.at)
@@ -147,7 +147,7 @@ function withReview<T extends Task>(task: T, review: TryReview): T {
   return { ...task, tries: tries.with(-1, { ...last, reviews: [...(last.reviews ?? []), review] }) }
 }
 
-/** The last try of an agent that ended before the agent gave an answer: its work may still come. */
+/** The last try of an agent if it ended before the agent gave an answer: its work may still come. */
 export function unansweredTry({ tries = [] }: Task, agent: string): TaskTry | undefined {
   const last = tries.findLast((one) => one.agent === agent)
   return last?.ended !== undefined && last.result === undefined ? last : undefined
@@ -161,7 +161,7 @@ export function withLateWork<T extends Task>(task: T, late: TaskTry, work: TryWo
   return { ...task, tries, ...noting(task, note) }
 }
 
-/** Keeps the checks that termaite ran on the last try, in the place of those that it ran before. */
+/** Keeps the checks that termaite ran on the last try, in place of those that it ran before. */
 export function withChecks<T extends Task>(task: T, checks: NonNullable<TaskTry['checks']>): T {
   const tries = task.tries ?? []
   const last = tries.at(-1)
@@ -189,7 +189,7 @@ export function cancelled(task: OpenTask, move: Move & { why: string }): UndoneT
   return defined({ ...moved(task, 'CANCELLED', move, move.why), agent, heard, why: move.why, result })
 }
 
-/** Adds what an agent has used to its own last try of a task. */
+/** Adds an agent's usage to its own last try of a task. */
 export function withSpent<T extends Task>(task: T, agent: string, more: Spent): T {
   const tries = task.tries ?? []
   const at = tries.findLastIndex((one) => one.agent === agent)
@@ -199,7 +199,7 @@ export function withSpent<T extends Task>(task: T, agent: string, more: Spent): 
   return { ...task, tries: tries.with(at, { ...last, spent }) }
 }
 
-/** Changes the order or the agent of a task that waits; an empty wish takes the wish away. */
+/** Changes the priority or the agent of a queued task; an empty wish removes the wish. */
 export function redirected(task: QueuedTask, change: { priority?: number; wish?: string }, note: NewNote): QueuedTask {
   const { priority = task.priority, wish = task.wish } = change
   return defined({ ...task, priority, wish: wish === '' ? undefined : wish, ...noting(task, note) })
@@ -211,8 +211,8 @@ export function noted<T extends Task>(task: T, note: NewNote): T {
 }
 
 /**
- * The time of a move, which is never before the one of the last step: a round that waited for another one began before the other
- * was over, and somebody may have set the clock back.
+ * The time of a move, which is never before that of the last step: a round that waited for another one began before the other was over, and
+ * somebody may have set the clock back.
  */
 const notBefore = ({ history }: Task, at: number) => Math.max(at, history.at(-1)?.at ?? at)
 
@@ -237,7 +237,7 @@ function moved<S extends TaskState>(
   })
 }
 
-/** A try begins when an agent acknowledges the task, and ends with the next state but IN_PROGRESS. */
+/** A try begins when an agent acknowledges the task, and ends with the next state other than IN_PROGRESS. */
 function triesAfter(
   tries: TaskTry[],
   state: TaskState,
@@ -246,7 +246,7 @@ function triesAfter(
   if (state === 'ASSIGNED') return [...tries, { number: tries.length + 1, agent: by, began: at }]
   const last = tries.at(-1)
   if (!last || last.ended !== undefined) return tries
-  // An agent has the task still, or the try ended before.
+  // An agent still has the task, or the try was over before.
   if (state === 'IN_PROGRESS' || state === 'PENDING_ACK' || state === 'APPROVED') return tries
   const checks = [...(last.checks ?? []), ...(work?.checks ?? [])]
   return tries.with(

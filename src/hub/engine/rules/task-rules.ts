@@ -26,7 +26,10 @@ export function leaseMs({ state }: HeldTask): number {
   return state === 'PENDING_ACK' ? ackMs : staleMs
 }
 
-/** A request that the hub refuses: its subject is missing or was removed, belongs to another agent or is in another state, the request is wrong or too long, or its caller may not make it. */
+/**
+ * A request that the hub refuses: its subject does not exist or was removed, belongs to another agent or is in another state, the request
+ * is invalid or too long, or its caller may not make it.
+ */
 export class HubError extends Error {
   override name = 'HubError'
   readonly kind: 'missing' | 'gone' | 'conflict' | 'wrong' | 'long' | 'forbidden'
@@ -37,7 +40,7 @@ export class HubError extends Error {
   }
 }
 
-/** A task that a request names and that is not there; it may have been removed. */
+/** A request names a task that does not exist; the task may have been removed. */
 export class NoTask extends HubError {
   readonly task: string
 
@@ -47,7 +50,7 @@ export class NoTask extends HubError {
   }
 }
 
-/** The refusal of a request that names a task which is not there: says so where the task was removed. */
+/** The refusal of a request that names a task which does not exist: if the task was removed, the refusal says so. */
 export async function explained(look: LedgerLook, missing: NoTask): Promise<HubError> {
   const [exact] = await look.removed([missing.task])
   if (exact) return new HubError('gone', removedWords(exact))
@@ -69,12 +72,12 @@ export type NewTask = {
   priority?: number
   needs?: string[]
   attachments?: Attachment[]
-  /** An empty cap is none, whatever the settings say. */
+  /** An empty cap means no cap, whatever the settings say. */
   cap?: SpendingCap
   by: string
 }
 
-/** Makes a queued task; throws a HubError when it is not possible. */
+/** Makes a queued task; throws a HubError if the wish is not valid. */
 export function newTask(wanted: NewTask, known: { has(id: string): boolean }, now: number): QueuedTask {
   const { id, by, prompt, workspace, origin, wish, attachments } = wanted
   const { capabilities = [], priority = 0, needs = [], cap = {} } = wanted
@@ -142,18 +145,18 @@ export function heldTask(task: Task, agent: string): HeldTask {
   )
 }
 
-/** Returns a task that is in this state; `words` complete "Task 1 …" where it is not. */
+/** Returns a task that is in this state; otherwise throws an error in which `words` complete "Task 1 …". */
 export function taskIn<S extends TaskState>(task: Task, state: S, words: string): TaskOf<S> {
   if (task.state !== state) throw new HubError('conflict', `Task ${task.id} ${words}: it is ${task.state}.`)
   return task as TaskOf<S>
 }
 
-/** The task as others wait for it. */
+/** The task as the tasks that need it see it. */
 export function workOf(task: Task): WorkItem {
   const { id, needs, state } = task
   if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
   if (state === 'FAILED') return { id, needs, state: 'dead', why: shortened(task.why) }
-  // A person who gave no reason is told none twice.
+  // If a person gave no reason, "cancelled" is not repeated as one.
   const why = task.why === 'cancelled' ? undefined : task.why && shortened(task.why)
   if (state === 'CANCELLED') return defined({ id, needs, state: 'dead' as const, cancelled: true as const, why })
   return { id, needs, state: state === 'QUEUED' ? 'waiting' : 'running' }
@@ -166,7 +169,7 @@ function shortened(why: string): string {
 
 const timesOffered = ({ history }: Task) => history.filter(({ state }) => state === 'PENDING_ACK').length
 
-/** The name of a task for the agent that was just given it: an agent that has lost the task is known by its old number. */
+/** The name of a task for the agent that was just given it. An agent that has lost the task is recognized by its old number. */
 export function ticketOf(task: Task): string {
   return `${task.id}.${timesOffered(task)}`
 }
@@ -176,7 +179,7 @@ export function taskIdOf(ticket: string): string {
   return ticket.split('.', 1)[0]!
 }
 
-/** Refuses the ticket of an earlier time that the task was given out: to another agent, or to an earlier run of the same one. */
+/** Refuses a ticket from an earlier time that the task was given out: to another agent, or to an earlier run of the same agent. */
 export function checkTicket(ticket: string, task: Task): void {
   const [, number] = ticket.split('.')
   if (number === undefined || Number(number) === timesOffered(task)) return
@@ -188,8 +191,8 @@ export function checkTicket(ticket: string, task: Task): void {
 }
 
 /**
- * Refuses the word of an agent whose ticket is old, and a plain id once a task was given out twice: an agent that was restarted
- * under the same name would be taken for its earlier run, whose late answer is not the one that counts.
+ * Refuses a report of an agent whose ticket is old, and a plain id once a task was given out twice: an agent that was restarted under the
+ * same name would be taken for its earlier run, whose late answer is not the one that counts.
  */
 export function checkFence(ticket: string, task: Task): void {
   checkTicket(ticket, task)

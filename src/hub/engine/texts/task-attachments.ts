@@ -11,7 +11,7 @@ export type SentAttachment = { id: string; name: string }
 const storedAs = 'application/octet-stream'
 const megabytes = longestAttachment / 1024 / 1024
 
-/** The files of tasks, which are kept beside them by the hash of their content. */
+/** The files of tasks. They are stored beside the tasks, by the hash of their content. */
 export class TaskAttachments {
   #blobs: Blobs
 
@@ -38,7 +38,7 @@ export class TaskAttachments {
     }
   }
 
-  /** The files of a new task, each under a name that is safe to write. Throws where the hub does not have one of them. */
+  /** The files of a new task, each under a name that is safe to write. Throws if the hub does not have one of them. */
   async of(sent: readonly SentAttachment[] = []): Promise<Attachment[] | undefined> {
     if (sent.length === 0) return undefined
     if (sent.length > mostAttachments)
@@ -57,7 +57,7 @@ export class TaskAttachments {
     return Buffer.concat(chunks)
   }
 
-  /** The size of a file and its kind, as its content says and not its name. */
+  /** The size of a file, and its kind by its content rather than its name. */
   async #measured(id: string): Promise<{ media: string; bytes: number }> {
     const missing = new HubError('wrong', `The hub has no file ${JSON.stringify(id)}. Send the file first.`)
     if (!/^[0-9a-f]{64}$/.test(id)) throw missing

@@ -17,7 +17,7 @@ export type SentCheck = { command: string; exit?: number; why?: string; ms?: num
 const media = 'text/plain'
 const megabytes = longestText / 1024 / 1024
 
-/** Long texts of tasks: diffs, and the output of checks. They are kept beside the tasks, so that a list of tasks stays short. */
+/** Long texts of tasks: diffs, and the output of checks. They are stored beside the tasks, so that a list of tasks stays short. */
 export class TaskTexts {
   #blobs: Blobs
 
@@ -25,7 +25,7 @@ export class TaskTexts {
     this.#blobs = blobs
   }
 
-  /** Keeps a text that is sent in pieces, durably when it resolves. A text that is cut off leaves nothing behind. */
+  /** Keeps a text that is sent in pieces; it is durable when this resolves. A text that is cut off leaves nothing behind. */
   async receive(chunks: AsyncIterable<Uint8Array>): Promise<KeptText> {
     const writer = this.#blobs.writer(media)
     let bytes = 0
@@ -80,7 +80,7 @@ export class TaskTexts {
     return bytes === 0 ? undefined : defined({ id, bytes, ...size, cut })
   }
 
-  /** The check that is kept with a try: of a long output, its end. */
+  /** The check that is kept with a try; of a long output only the end is kept. */
   async check(
     { command, exit, why, ms = 0, output = '', whole: id }: SentCheck,
     ranBy: TaskCheck['ranBy'],
@@ -94,7 +94,7 @@ export class TaskTexts {
     return { ...base, output: endOf(output), whole: await this.keep(output) }
   }
 
-  /** The task as it is kept today: an older termaite kept diffs inside tasks, and they become texts beside them. */
+  /** The task in today's format: an older termaite kept diffs inside tasks, and they become texts beside them. */
   async withMovedDiffs(task: Task): Promise<Task> {
     const tries = task.tries ?? triesOf(task)
     const hasDiff = ({ result }: { result?: OldResult }) => result?.diff !== undefined
@@ -132,7 +132,7 @@ function withoutDiff(result: OldResult): TaskResult {
   return rest
 }
 
-/** The only try that is known of a task which an even older termaite kept. */
+/** The only known try of a task that an even older termaite kept. */
 function triesOf({ agent, result, created, moved, state }: Task): TaskTry[] {
   if (agent === undefined || !result) return []
   const end = state === 'COMPLETED' || state === 'FAILED' ? state : 'IN_REVIEW'

@@ -7,7 +7,7 @@ import { HubError } from '../rules/task-rules.ts'
 
 const megabytes = longestBundle / 1024 / 1024
 
-/** The work of tasks as git bundles. Each is kept in parts, which are texts of the hub like any other and go with their task. */
+/** The work of tasks as git bundles. Each is kept in parts, which are texts of the hub like any other and are removed with their task. */
 export class WorkBundles {
   #texts: Pick<TaskTexts, 'read'>
 
@@ -44,7 +44,7 @@ export class WorkBundles {
       )
   }
 
-  /** The bytes of a bundle from an offset on, so that a download that was cut off goes on. */
+  /** The bytes of a bundle from an offset on, so that an interrupted download can continue. */
   async *read({ parts }: Pick<TryBundle, 'parts'>, from = 0): AsyncGenerator<Uint8Array> {
     let skip = from
     for (const part of parts) {

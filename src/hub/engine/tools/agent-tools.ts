@@ -14,9 +14,12 @@ import { agentView, promptView, taskView } from './tool-views.ts'
 
 /** Sources outside the hub's ledger that the tools of agents need: the folders and branches of this machine, and the hub's keys. */
 export type Registry = {
-  /** The keys of a folder, where it is on the machine of the hub: an agent that registers over MCP knows only its path. */
+  /** The keys of a folder, if it is on the machine of the hub: an agent that registers over MCP only knows its path. */
   identify?(path: string, machine: string | undefined): Promise<string[] | undefined>
-  /** The work that an agent hands in by its commit, as this machine's repository has it; the commit alone where that is elsewhere. */
+  /**
+   * The work that an agent submits by its commit, as this machine's repository has it; only the commit if the repository is on another
+   * machine.
+   */
   handedIn?(task: Task, commit: string): Promise<Pick<Response, 'diff' | 'place'>>
   keys?: Pick<HubKeys, 'agentFor'>
 }

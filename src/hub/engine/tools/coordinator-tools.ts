@@ -11,12 +11,12 @@ import { isFinished, taskIdOf } from '../rules/task-rules.ts'
 import { hubTool, text, timeout } from '../access/hub-tool.ts'
 import { agentView, taskView } from './tool-views.ts'
 
-/** Your own name for a call: a call that is repeated with it does nothing twice. */
+/** The caller's own name for a call: a call that is repeated with the same name has no further effect. */
 const requestId = optional(
   about('Your own name for this call. If you repeat the call because its answer was lost, send the same name.', text),
 )
 
-/** The tools of a model that gives out tasks, answers questions or looks on. */
+/** The tools of a model that gives out tasks, answers questions or observes. */
 export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] {
   return [
     hubTool(
@@ -186,7 +186,7 @@ async function planView(hub: Hub, { pipeline, schedule }: AddedPlan) {
 /** The most characters of a diff that a tool returns. */
 const mostDiff = 60_000
 
-/** The diff of the last try that left one; of a long diff, the beginning and where the rest is. */
+/** The diff of the last try that left one; for a long diff, its beginning and a hint where the rest is. */
 async function lastDiff(hub: Hub, task: Task): Promise<{ diff?: string }> {
   const last = task.tries?.findLast(({ diff }) => diff)
   if (!last?.diff) return {}

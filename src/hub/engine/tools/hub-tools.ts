@@ -13,7 +13,7 @@ export function hubTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Re
   return allTools(hub, clock, caller, registry).filter(({ operation }) => mayDo(caller.role, operation))
 }
 
-/** The tools that only other roles have. They are not listed; a call of one is refused with the roles that have it. */
+/** The tools that only other roles have. They are not listed; a call of one is refused with a message that names the roles that have it. */
 export function lackedTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
   return allTools(hub, clock, caller, {})
     .filter(({ operation }) => !mayDo(caller.role, operation))

@@ -7,7 +7,7 @@ import { labels, limit, machineNamed, reason } from '../operator-orders.ts'
 import { hubTool, text } from '../access/hub-tool.ts'
 import { agentView } from './tool-views.ts'
 
-/** The tools of an operator: nothing new is given to an agent, to the agents of a machine or to anybody, until it is resumed. */
+/** The tools of an operator: to give nothing new to an agent, to the agents of a machine or to anybody, until it is resumed. */
 export function operatorTools(hub: Hub, clock: Clock, by: string): HubTool[] {
   const { operators } = hub
   const why = optional(about('Shown to everybody whose tasks wait.', reason))

@@ -3,16 +3,16 @@ import type { HubCaller } from '../../model/access/hub-key.ts'
 import type { SignIns } from '../../engine/access/sign-ins.ts'
 import type { HubFront } from './hub-front.ts'
 
-/** The header in which the page sends the secret that it keeps in the storage of its own origin. */
+/** The header in which the page sends the secret from the storage of its own origin. */
 const pageHeader = 'x-termaite-page'
 
-/** Browsers keep a cookie for at most this time; the hub itself decides when a sign-in is over. */
+/** Browsers keep a cookie for at most this time; the hub itself decides when a sign-in expires. */
 const longestCookieMs = 400 * 24 * 3_600_000
 
 /**
- * Lets the browsers of signed-in people in. A cookie alone opens nothing, because cookies ignore ports: a page that an
- * agent's own server shows on another port of this machine sends the cookie too. So every request also carries a secret
- * that only a page of this origin can read, and names no other origin.
+ * Admits the browsers of signed-in people. A cookie alone is not enough, because cookies ignore ports: a page that an agent's own server
+ * shows on another port of this machine sends the cookie too. So every request also carries a secret that only a page of this origin can
+ * read, and names no other origin.
  */
 export class BrowserDoor {
   #signIns: SignIns
@@ -36,8 +36,8 @@ export class BrowserDoor {
   }
 
   /**
-   * Whether a request comes from a page of this very origin: same scheme, host and port. Browsers leave the header out of
-   * requests that only read; the page's secret, which they never send by themselves, speaks for those.
+   * Whether a request comes from a page of exactly this origin: same scheme, host and port. Browsers omit the header from requests that
+   * only read; for those the page's secret, which a browser never sends by itself, is proof enough.
    */
   isSameOrigin(request: IncomingMessage): boolean {
     const { origin } = request.headers
@@ -75,7 +75,7 @@ export function pageSecretIn(request: IncomingMessage): string | undefined {
   return typeof sent === 'string' ? sent : undefined
 }
 
-/** The page's secret in the request for a socket, for which a page can set no header: the last protocol that it offers. */
+/** The page's secret in the request for a socket, for which a page cannot set a header: the last protocol that it offers. */
 function socketSecret(request: IncomingMessage): string | undefined {
   const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(',')
   return isSocket(request) && offered.length > 1 ? offered.at(-1)!.trim() : undefined
@@ -85,8 +85,8 @@ function socketSecret(request: IncomingMessage): string | undefined {
 const mostCookies = 8
 
 /**
- * The cookies of a name. There may be several: a page on another port of this machine can set one for a longer path, which the
- * browser then sends first, and must not shut the person out by that.
+ * The cookies of a name. There may be several: a page on another port of this machine can set one for a longer path, which the browser then
+ * sends first; that must not lock the person out.
  */
 function cookiesIn(header: string, name: string): string[] {
   const all = header.split(';').map((part) => part.trim())

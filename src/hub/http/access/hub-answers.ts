@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 
-/** No browser takes an answer for anything but data of this origin: neither for a page or a script, nor for a part of another site. */
+/** Headers that make browsers treat an answer only as data of this origin: neither as a page or a script, nor as a part of another site. */
 export const answerHeaders = {
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
@@ -37,12 +37,12 @@ function sendText(
   response.end(text)
 }
 
-/** A signal that aborts as soon as the caller hangs up, also while its request is still read. */
+/** A signal that aborts as soon as the caller hangs up, even while its request is still being read. */
 export function hangUpSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  // Naming a reason costs less than the error that an abort makes without one.
+  // Giving a reason costs less than the error that an abort creates without one.
   const hungUp = () => gone.abort('gone')
-  // The caller may have gone while its key was looked up.
+  // The caller may have hung up while its key was looked up.
   if (socket.readableEnded || socket.destroyed || response.destroyed) hungUp()
   socket.once('end', hungUp)
   response.once('close', () => {
@@ -81,7 +81,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   }
 }
 
-/** Sends a text as it is read, compressed where the caller takes that. Browsers show it as text, whatever it looks like. */
+/** Sends a text as it is read, compressed if the caller accepts that. Browsers show it as text, whatever it looks like. */
 export async function streamText(
   request: IncomingMessage,
   response: ServerResponse,
@@ -99,7 +99,7 @@ export async function streamText(
   else await pipeline(chunks, response)
 }
 
-/** Answers with JSON, compressed where that is worth its while and the caller takes it. */
+/** Answers with JSON, compressed if that is worthwhile and the caller accepts it. */
 export async function sendCompressed(
   request: IncomingMessage,
   response: ServerResponse,
@@ -111,7 +111,7 @@ export async function sendCompressed(
   sendText(response, status, small, { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' })
 }
 
-/** Shorter answers travel as fast as they are. */
+/** Compressing shorter answers does not make them faster. */
 const worthCompressing = 16 * 1024
 const gzipped = promisify(gzip)
 

@@ -8,14 +8,14 @@ import { ownNames } from '../../../wire/http/http-server.ts'
 export type FrontOptions = {
   /** The https origin under which clients reach the hub through a proxy, as in https://hub.example. */
   publicOrigin?: string
-  /** The addresses of the proxies whose words about a request are believed. */
+  /** The addresses of the proxies whose forwarding headers are trusted. */
   proxies?: AddressRanges
   tls?: TlsFiles
 }
 
 /** How a request reached the hub. */
 type Arrival = {
-  /** The address of the other end of the connection, and that of the client, which a proxy may have named. */
+  /** The address of the other end of the connection, and that of the client, which a proxy may have reported. */
   peer: string
   address: string
   /** The origin under which the client knows the hub. */
@@ -24,17 +24,17 @@ type Arrival = {
   isSecure: boolean
   /** Whether the request came through the proxy. */
   isPublic: boolean
-  /** Whether the client is a program of this machine that no proxy speaks for. */
+  /** Whether the client is a program of this machine and did not come through a proxy. */
   isLocal: boolean
 }
 
-/** A request that is not let in, and why. */
+/** A request that is not admitted, and why. */
 type Turned = { refused: string }
 
 /**
- * The side of the hub that clients see: on loopback, behind a proxy, or with TLS of its own. Every answer that depends on the
- * way a request came is taken from here. No word of a stranger counts: the forwarding headers are read only from the
- * addresses of the proxies, and of those headers only the part that the proxies themselves have written.
+ * The side of the hub that clients see: on loopback, behind a proxy, or with TLS of its own. Everything that depends on how a request
+ * arrived is decided here. Nothing that a stranger sends is trusted: the forwarding headers are read only from the addresses of the
+ * proxies, and of those headers only the part that the proxies themselves have written.
  */
 export class HubFront {
   #publicOrigin: string | undefined
@@ -49,12 +49,12 @@ export class HubFront {
     const { hostname, host } = URL.parse(publicOrigin ?? '') ?? {}
     this.#publicName = hostname
     this.#publicHost = host
-    // A proxy that is not named runs on this machine, because the hub then listens here alone.
+    // Without named proxies the proxy runs on this machine, because the hub then listens only here.
     this.#proxies = proxies ?? (publicOrigin === undefined ? new AddressRanges([]) : loopback)
     this.#tls = tls
   }
 
-  /** How a request came, or why it is not let in. */
+  /** How a request arrived, or why it is not admitted. */
   of(request: IncomingMessage): Arrival | Turned {
     const known = this.#arrivals.get(request)
     if (known) return known
@@ -63,7 +63,7 @@ export class HubFront {
     return found
   }
 
-  /** How a request that was let in came. */
+  /** How a request that was admitted arrived. */
   arrival(request: IncomingMessage): Arrival {
     const found = this.of(request)
     if ('refused' in found) throw new Error(found.refused)
@@ -106,14 +106,17 @@ export class HubFront {
     return `Invalid Host: ${hostname}. The proxy must pass the Host header of the client on, which is ${this.#publicHost}`
   }
 
-  /** Whether a Host header names this hub. A page that rebinds its own name to our address sends another one. */
+  /** Whether a Host header names this hub. A page that rebinds its own name to our address sends a different Host. */
   #isOwnName(host: string, isEncrypted: boolean): boolean {
     const hostname = URL.parse(`http://${host}`)?.hostname
     if (hostname === undefined) return false
     return ownNames.includes(hostname) || (isEncrypted && this.#tls?.names(hostname) === true)
   }
 
-  /** Whether the page that sends a request, if any, has a name of this hub; requests that act need the very origin, which the browser door checks. */
+  /**
+   * Whether the page that sends a request, if any, has a name of this hub. Requests that change something need exactly the same origin,
+   * which the browser door checks.
+   */
   #isKnownOrigin(origin: string | undefined, isEncrypted: boolean): boolean {
     if (origin === undefined || origin === '') return true
     const { hostname, host } = URL.parse(origin) ?? {}
@@ -122,14 +125,14 @@ export class HubFront {
   }
 
   /**
-   * The client's address: the last one in the chain that is no proxy of ours. Everything before it was sent by the client itself
-   * and says nothing. `hops` is the number of our proxies on the way.
+   * The client's address: the last one in the chain that is not a proxy of ours. The client itself sent everything before it, so that part
+   * proves nothing. `hops` is the number of our proxies on the way.
    */
   #clientOf({ headers }: IncomingMessage, peer: string): { address: string; hops: number } {
     const told = addressesIn(String(headers['x-forwarded-for'] ?? ''))
     const alsoTold = forwardedIn(headers.forwarded ?? '')
     const chain = told.length > 0 ? told : alsoTold
-    // A proxy writes one of the two headers. Where they differ, the other one may be the client's own.
+    // A proxy writes one of the two headers. If they differ, the client itself may have sent the other one.
     const isClear = told.length === 0 || alsoTold.length === 0 || told.at(-1) === alsoTold.at(-1)
     if (!isClear) return { address: peer, hops: 1 }
     let address = peer
@@ -165,7 +168,7 @@ function addressIn(text: string): string {
   return plainAddress((inBrackets ?? plain ?? bare).toLowerCase())
 }
 
-/** The protocol of the client's connection, as the proxy next to the client says. */
+/** The protocol of the client's connection, as the proxy next to the client reports it. */
 function protocolOf({ headers }: IncomingMessage, hops: number): string | undefined {
   const told = listIn(String(headers['x-forwarded-proto'] ?? '')).map((each) => each.toLowerCase())
   return told.at(-Math.min(Math.max(1, hops), told.length))

@@ -7,7 +7,7 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
 type Kind = 'counter' | 'gauge'
 
-/** The groups of paths under which requests are counted; a label for every task would be one for every id. */
+/** The groups of paths under which requests are counted; with the whole paths there would be a label for every id. */
 const routeClasses = [
   [/^\/(?:healthz|readyz|metrics)$/, 'operator'],
   [/^\/mcp$/, 'mcp'],
@@ -19,7 +19,7 @@ const routeClasses = [
   [/^\/api\//, 'api'],
 ] as const
 
-/** Counts the requests and connections of one hub, and writes all of its numbers down for Prometheus. */
+/** Counts the requests and connections of one hub, and formats all of its numbers for Prometheus. */
 export class HubMetrics {
   #requests = new Map<string, number>()
   #open = 0
@@ -32,7 +32,7 @@ export class HubMetrics {
     this.#sockets = sockets
   }
 
-  /** Counts a request when its answer ends; a client that hangs up before an answer is counted with the status 499, as proxies do. */
+  /** Counts a request when its answer is complete; a client that hangs up before that is counted with the status 499, as proxies do. */
   count(path: string, response: ServerResponse): void {
     const route = routeClasses.find(([form]) => form.test(path))?.[1] ?? 'page'
     this.#open++

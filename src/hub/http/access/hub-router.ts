@@ -12,26 +12,26 @@ import { subjectOf } from '../../engine/audit-trail.ts'
 import { checkRole } from '../../engine/access/hub-roles.ts'
 import { HubError, taskIdOf } from '../../engine/rules/task-rules.ts'
 
-/** A request that was let in, with its body read as JSON, or in pieces where the route takes them. */
+/** A request that was admitted, with its body read as JSON, or in pieces if the route takes them. */
 type HubRequest = {
   method: string
   path: string
   query: URLSearchParams
   body?: unknown
   pieces?: AsyncIterable<Uint8Array>
-  /** The client's own name for the request (`Idempotency-Key`), by which it is known when it is sent again. */
+  /** The client's own name for the request (`Idempotency-Key`), by which the hub recognizes it when it is sent again. */
   key?: string
-  /** What the client shows to be let in: its key or its cookies. */
+  /** The key or the cookies with which the client authenticates. */
   secret?: string
   /** The client whose key the request carries. */
   caller: HubCaller
   /** Aborted when the caller has hung up. */
   signal: AbortSignal
-  /** Where the act of the request is kept. */
+  /** Records the act of the request. */
   trail?: AuditTrail
 }
 
-/** `params` are the parts of the path that stand where the route says `:name`; `id` is the one of `:id`, empty where the route has none. */
+/** `params` are the parts of the path that match the `:name` parts of the route; `id` is the one for `:id`, empty if the route has none. */
 export type RoutedRequest = HubRequest & { id: string; params: Readonly<Record<string, string>> }
 
 export type HubRoute = {
@@ -42,9 +42,9 @@ export type HubRoute = {
   about: string
   /** The parameters of the query, with their meanings. */
   query?: Readonly<Record<string, string>>
-  /** The fields of the body, where the route reads them as JSON. */
+  /** The fields of the body, if the route reads it as JSON. */
   body?: JsonSchema
-  /** The operation of the table of roles that the route is. */
+  /** The operation of the route in the table of roles. */
   operation: HubOperation
   /** Whether the route reads its body itself, piece by piece, and not as JSON. */
   takesPieces?: boolean
@@ -73,7 +73,7 @@ export class PagedList {
   }
 }
 
-/** The answer that a request had when it was sent the first time: nothing was done now. */
+/** The answer that a request got the first time it was sent: nothing was done now. */
 class RepeatedAnswer {
   readonly body: unknown
 
@@ -94,7 +94,7 @@ const statuses: Record<HubError['kind'], number> = {
   forbidden: 403,
 }
 
-/** Answers with the matching route; a faulty request gets an answer that says what is wrong. */
+/** Answers with the matching route; an invalid request gets an answer that says what is wrong. */
 export async function answerRequest(routes: readonly HubRoute[], request: HubRequest): Promise<HubAnswer> {
   const { method, path } = request
   const matching = matchingRoutes(routes, path)
@@ -122,22 +122,22 @@ async function answerRoute({ route, params }: Found, request: HubRequest): Promi
   }
 }
 
-/** The words of agents: they lead to the same state again, or their task remembers the request. */
+/** The reports of agents: a repeated one leads to the same state, or their task remembers the request. */
 const wordsOfAgents: readonly HubOperation[] = ['register', 'take', 'report', 'ask']
 
-/** Whether a client that names its request with a key may send it again, and it is done once and answered the same. */
+/** Whether a client that names its request with a key may send it again: it is done once, and always gets the same answer. */
 export const isKeptOnce = ({ method, operation, takesPieces = false }: HubRoute) =>
   method === 'POST' && !takesPieces && !wordsOfAgents.includes(operation)
 
-/** Whether a route heeds the key of a request. Words of agents on a task are remembered with the task. */
+/** Whether a route uses the key of a request. A task remembers the reports of agents on it. */
 export const takesKey = (route: HubRoute) =>
   isKeptOnce(route) ||
   (route.path.startsWith('/api/tasks/:id/') && ['report', 'ask'].includes(route.operation) && !route.takesPieces)
 
-/** The route, which does a request with a key once; the answer to it is kept. */
+/** Wraps a route so that a request with a key is done once; its answer is kept. */
 export function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>): HubRoute {
   if (!isKeptOnce(route)) return route
-  // Tasks and messages remember requests in the transaction that changes them, so that a request whose hub was killed is sent again.
+  // Tasks and messages remember requests in the transaction that changes them, so a request whose hub was killed can be sent again.
   const remembers = route.path.startsWith('/api/tasks') || route.operation === 'broadcast'
   return {
     ...route,
@@ -151,7 +151,7 @@ export function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>):
   }
 }
 
-/** Reports of an agent that works, which it repeats all the time; what they say is kept with the task and the agent. */
+/** Reports that a working agent repeats all the time; their content is kept with the task and the agent. */
 const repeated: readonly string[] = [
   '/api/agents/:id/status',
   '/api/agents/:id/spent',
@@ -160,7 +160,7 @@ const repeated: readonly string[] = [
   '/api/inbox/mark',
 ]
 
-/** Keeps the act that a request was. Reading is none, unless it was refused, and a repeated request is none. */
+/** Records the act of a request. Reading is not an act unless it was refused, and neither is a repeated request. */
 async function noteAct(
   { route, params }: Found,
   { caller, trail }: HubRequest,
@@ -170,7 +170,7 @@ async function noteAct(
   const isRefused = status === 403
   if (!isRefused && (route.method === 'GET' || repeated.includes(route.path))) return
   const isWait = route.path === '/api/agents/:id/wait'
-  // Waiting in vain is no act.
+  // A wait that got nothing is not an act.
   if (isWait && status === 200 && (body as { type?: string }).type !== 'task') return
   const [first] = Object.values(params)
   const named = first !== undefined && route.path.startsWith('/api/tasks/') ? taskIdOf(first) : first
@@ -178,14 +178,14 @@ async function noteAct(
   await trail.note(defined({ caller, act: isWait ? 'tasks claim' : actOf(route), on, status }))
 }
 
-/** The words for a route in the audit: `POST /api/tasks/:id/approve` is `tasks approve`, and `POST /api/tasks` is `tasks add`. */
+/** The name of a route in the audit: `POST /api/tasks/:id/approve` is `tasks approve`, and `POST /api/tasks` is `tasks add`. */
 function actOf({ method, path }: HubRoute): string {
   const words = path.split('/').filter((part) => part !== '' && part !== 'api' && !part.startsWith(':'))
   if (method === 'GET') return [...words, 'read'].join(' ')
   return (words.length === 1 ? [...words, 'add'] : words).join(' ')
 }
 
-/** The answer to a request that failed. A client of a hub without its ledger is told when to come back. */
+/** The answer to a request that failed. If the hub cannot reach its ledger, the answer says when to try again. */
 export function faultAnswer(error: unknown): HubAnswer {
   if (error instanceof HubError) return refusal(statuses[error.kind], error.message)
   if (error instanceof WrongInput) return refusal(400, error.message)
@@ -208,7 +208,7 @@ function matchingRoutes(routes: readonly HubRoute[], path: string): Found[] {
   })
 }
 
-/** The parts of the paths of a hub's routes: to split a hundred paths for each request took a sixth of the hub's time. */
+/** The split paths of a hub's routes: splitting a hundred paths for each request took a sixth of the hub's time. */
 const splitRoutes = new WeakMap<readonly HubRoute[], { route: HubRoute; wanted: string[] }[]>()
 
 function partsOf(routes: readonly HubRoute[]) {
@@ -225,7 +225,7 @@ export function refusal(status: number, error: string): HubAnswer {
 
 class WrongInput extends Error {}
 
-/** The fields of a body; throws what becomes a 400 where the body has another shape. */
+/** The fields of a body; throws an error that becomes a 400 if the body has another shape. */
 export function readBody<T>(shape: Parser<T>, body: unknown): T {
   try {
     return shape.parse(body ?? {})
@@ -234,7 +234,7 @@ export function readBody<T>(shape: Parser<T>, body: unknown): T {
   }
 }
 
-/** The named parts of a path that matches a route; undefined where it does not match. */
+/** The named parts of a path that matches a route; undefined if it does not match. */
 export function paramsIn(route: string, path: string): Record<string, string> | undefined {
   return namedParts(route.split('/'), path.split('/'))
 }
@@ -247,7 +247,7 @@ function namedParts(wanted: readonly string[], given: readonly string[]): Record
   )
 }
 
-/** A part of a path as it was before it was written into an address; one that cannot be read stays as it is. */
+/** Decodes a part of a path; a part that cannot be decoded stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -21,7 +21,7 @@ type Books = { signIns: SignIns; invites?: Invites; clock: Clock; trail?: AuditT
 const linkIsOver =
   'This link was used already, or its time is over. Make a new one with: termaite dashboard (or /dashboard in the chat).'
 
-/** Signs a browser in: the secret of a link becomes a cookie, and a secret that the page keeps itself. */
+/** Signs a browser in: exchanges the secret of a link for a cookie, and a secret that the page keeps itself. */
 export async function signInBrowser(
   request: IncomingMessage,
   response: ServerResponse,
@@ -49,7 +49,7 @@ export async function signInBrowser(
 const codeIsOver =
   'This code is not known: it was used already, its time is over, or it was typed wrongly. Make a new one on the machine of the hub with: termaite hub invite <name>'
 
-/** Lets the machine of an agent in: the code of an invitation becomes a key, whose secret the machine has made and keeps for itself. */
+/** Admits the machine of an agent: exchanges the code of an invitation for a key whose secret the machine has made and keeps to itself. */
 export async function joinMachine(
   request: IncomingMessage,
   response: ServerResponse,
@@ -71,12 +71,12 @@ export async function joinMachine(
   const caller: HubCaller = { id: key.id, name: key.name, role: key.role }
   trail?.came(caller, address)
   await trail?.note({ caller, act: 'join', on: invite.id, status: 200 })
-  // The acts of agents are gathered; a new key is known to the audit before anybody has it.
+  // The acts of agents are written in batches; a new key must be in the audit before anybody has it.
   await trail?.flush()
   send(response, { status: 200, body: defined({ ...key, version, protocol: hubProtocol, now: clock.now() }) })
 }
 
-/** The fields that were posted to a path; undefined where the request has been refused. */
+/** The fields that were posted to a path; undefined if the request has been refused. */
 async function postedTo(
   path: string,
   request: IncomingMessage,

@@ -8,7 +8,7 @@ import { defined } from '../../../base/defined.ts'
 import { hashOf } from '../../engine/access/secret.ts'
 import { bearerIn } from '../../../wire/http/http-server.ts'
 
-/** A request without the end of its answer, and the hash of the secret that it came with, if any. */
+/** A request whose answer is not complete, and the hash of the secret that it came with, if any. */
 type OpenRequest = { response: ServerResponse; hash?: string }
 
 type Parts = {
@@ -19,14 +19,14 @@ type Parts = {
   allowed(request: IncomingMessage, response: ServerResponse): Promise<HubCaller | undefined>
 }
 
-/** How often the hub looks whether the keys of open requests still hold. */
+/** How often the hub checks whether the keys of open requests are still valid. */
 const lookMs = 10_000
 
-/** The requests that are not answered yet, such as waits and streams: each is cut when the key or the sign-in that it came with ends. */
+/** The requests that are not answered yet, such as waits and streams: each is cut when its key or sign-in is revoked or expires. */
 export class OpenRequests {
   #parts: Parts
   #open = new Map<HubCaller, OpenRequest>()
-  /** The keys and sign-ins that have ended while the caller of a request was looked up, for each such request. */
+  /** For each request whose caller is being looked up, the keys and sign-ins that were revoked in the meantime. */
   #admitting = new Set<Set<string>>()
 
   constructor(parts: Parts) {
@@ -34,8 +34,8 @@ export class OpenRequests {
   }
 
   /**
-   * The caller of a request, which is open from now on; undefined where the request has been answered, or its client is gone. A
-   * caller whose key ends while it is looked up is looked up again, because nobody would cut the request later.
+   * The caller of a request, which is open from now on; undefined if the request has been answered, or its client is gone. If the key of a
+   * caller is revoked during the lookup, the lookup is repeated, because nothing would cut the request later.
    */
   async admit(request: IncomingMessage, response: ServerResponse): Promise<HubCaller | undefined> {
     const ended = new Set<string>()
@@ -54,19 +54,19 @@ export class OpenRequests {
     }
   }
 
-  /** Cuts the requests that came with a key or a sign-in that has ended, except the one that ended it. */
+  /** Cuts the requests of a key or a sign-in that was revoked, except the request that revoked it. */
   cut(id: string, by: HubCaller | undefined): void {
     for (const ended of this.#admitting) ended.add(id)
     for (const [caller, { response }] of this.#open) if (caller.id === id && caller !== by) response.destroy()
   }
 
-  /** Cuts the requests of keys that have ended elsewhere: at another hub of the same ledger, or by themselves. */
+  /** Cuts the requests of keys that were revoked at another hub of the same ledger, or that have expired. */
   async cutEnded(signal: AbortSignal): Promise<void> {
     const { keys, signIns, clock } = this.#parts
     for (;;) {
       await clock.sleep(lookMs, signal)
       if (signal.aborted) return
-      // A ledger that is away ends nobody's connection.
+      // While the ledger is unavailable, no connection is closed.
       const [isAccepted, browsers] = await Promise.all([keys.accepted(), signIns.holding()]).catch(() => [])
       if (!isAccepted || !browsers) continue
       for (const [{ id, sso }, { response, hash }] of this.#open)
@@ -74,7 +74,7 @@ export class OpenRequests {
     }
   }
 
-  /** Cuts a request whose caller's key or sign-in ends at a known time. */
+  /** Cuts a request whose caller's key or sign-in expires at a known time. */
   #cutAt(ends: number, response: ServerResponse): void {
     const { clock } = this.#parts
     const over = new AbortController()

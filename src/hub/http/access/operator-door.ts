@@ -16,25 +16,25 @@ type OperatorParts = {
   metrics: HubMetrics
   clock: Clock
   vitals?: HubVitals
-  /** The addresses that read the numbers without a key, as a scraper in the same network does. */
+  /** The addresses that may read the metrics without a key, as a scraper in the same network does. */
   metricsFrom?: AddressRanges
 }
 
 /**
- * The three addresses for the programs of an operator. The two about health say nothing but whether the hub lives and whether it
- * can work, so that they answer everybody: probes have no key, and come by an address of the hub's own network. The numbers
- * need a key, except from this machine itself and from addresses that the settings name.
+ * The three addresses for the programs of an operator. The two about health only say whether the hub is alive and whether it can work, so
+ * they answer everybody: probes have no key, and use an address of the hub's own network. The metrics need a key, except from this machine
+ * itself and from addresses that the settings name.
  */
 export class OperatorDoor {
   #parts: OperatorParts
-  /** The last look at the ledger, which is shared: everybody may ask, and nobody may keep the ledger busy by that. */
+  /** The last check of the ledger, which all probes share: everybody may probe, and nobody may keep the ledger busy with it. */
   #checked: { at: number; result: Promise<void> } | undefined
 
   constructor(parts: OperatorParts) {
     this.#parts = parts
   }
 
-  /** Answers a probe; false where the request is none. */
+  /** Answers a probe; false if the request is not one. */
   async answerProbe(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const path = pathOf(request)
     if (path !== serverPaths.alive.path && path !== serverPaths.ready.path) return false
@@ -48,7 +48,7 @@ export class OperatorDoor {
     return pathOf(request) === serverPaths.metrics.path
   }
 
-  /** Whether a request for the numbers needs no key. */
+  /** Whether a request for the metrics needs no key. */
   isOpenTo(request: IncomingMessage): boolean {
     const { front, metricsFrom } = this.#parts
     if (metricsFrom?.has(plainAddress(request.socket.remoteAddress ?? ''))) return true
@@ -75,14 +75,14 @@ export class OperatorDoor {
       await this.#check()
       sendPlain(response, 200, 'The hub is ready.\n')
     } catch (error) {
-      // Everybody may ask, and the reason may name files of this machine.
+      // Everybody may send a probe, and the reason may name files of this machine.
       const words = error instanceof LedgerAway ? error.message : 'The hub cannot write its records. Its log says why.'
       sendPlain(response, 503, `${words}\n`, { 'retry-after': String(awaySeconds) })
     }
   }
 }
 
-/** How long a look at the ledger counts. */
+/** How long the result of a check of the ledger is reused. */
 const checkMs = 1_000
 
 const pathOf = ({ url = '/' }: IncomingMessage) => url.split('?')[0]

@@ -2,7 +2,7 @@ import { linkPath, relayPath } from '../../../wire/link/link-greeting.ts'
 import { mcpPath } from '../../../wire/http/http-server.ts'
 import { terminalsPath } from '../../../page/terminal-frames.ts'
 
-/** An address that the server of the hub answers itself, without a row among the routes. */
+/** An address that the server of the hub answers itself, without an entry among the routes. */
 export type ServerPath = {
   method: 'GET' | 'POST'
   path: string

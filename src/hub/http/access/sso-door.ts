@@ -18,29 +18,29 @@ type PersonRole = (typeof personRoles)[number]
 export type SsoRules = {
   /** The header with the person's name, as in x-forwarded-user or x-forwarded-email. */
   header: string
-  /** The addresses from which the headers are believed. */
+  /** The addresses from which the headers are trusted. */
   from: AddressRanges
-  /** The secret that the proxy sends besides, which programs on the proxy's machine do not know. */
+  /** The secret that the proxy also sends, which other programs on the proxy's machine do not know. */
   secret?: string
-  /** The role of a person whom nothing else gives one; a person without any role is refused. */
+  /** The role of a person who gets none in another way; a person without any role is refused. */
   role?: PersonRole
   /** The header with the person's groups, separated by commas, and the role of each group; the highest one counts. */
   roleHeader?: string
   roles?: Readonly<Record<string, PersonRole>>
 }
 
-/** The header in which the proxy proves that it is no other program of its machine. */
+/** The header in which the proxy proves that it is not another program of its machine. */
 export const proxyHeader = 'x-termaite-proxy'
 
-/** A stream or socket of a person is cut after this time. The page connects again at once, if the proxy still lets the person in. */
+/** A stream or socket of a person is cut after this time. The page reconnects at once if the proxy still lets the person in. */
 const longestMs = 3_600_000
 
 /** Names of accounts and e-mail addresses, as sign-in services have them. */
 const nameForm = /^[A-Za-z0-9][\w.@+-]{0,127}$/
 
 /**
- * Lets people in whom the proxy has signed in. The proxy knows them by a cookie that browsers also send for pages of other
- * sites, so a request must come from a page of this very origin and carry a header that only a script of the page can set.
+ * Admits people whom the proxy has signed in. The proxy recognizes them by a cookie that browsers also send for pages of other sites, so a
+ * request must come from a page of exactly this origin and carry a header that only a script of the page can set.
  */
 export class SsoDoor {
   #rules: SsoRules
@@ -55,7 +55,7 @@ export class SsoDoor {
     this.#clock = clock
   }
 
-  /** The person of a request; undefined where no proxy of ours names one. Throws a HubError for a person who cannot be let in. */
+  /** The person of a request; undefined if no proxy of ours names one. Throws a HubError for a person who cannot be admitted. */
   callerOf(request: IncomingMessage): HubCaller | undefined {
     const { header, from, secret } = this.#rules
     const name = request.headers[header.toLowerCase()]

@@ -12,7 +12,7 @@ import { anyBody, post, text } from './route-forms.ts'
 /** The most keys of workspaces that one agent registers. */
 const mostWorkspaces = 1_000
 
-/** Agents: they register, wait for work, ask and report; people message and remove them. */
+/** Agents: they register, wait for work, ask and report; people send them messages and remove them. */
 export function agentRoutes(hub: Hub, keys: Pick<HubKeys, 'agentFor'>, { get, until }: Patience): HubRoute[] {
   return [
     get('/api/agents', 'Lists the registered agents.', async () => hub.agents()),

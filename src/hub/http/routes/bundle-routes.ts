@@ -23,7 +23,7 @@ const bundle = object({
   parts: list(part, 1, Math.ceil(longestBundle / bundlePart) + 1),
 })
 
-/** Where the work of a try is, as its agent says. */
+/** The place of the work of a try, as its agent reports it. */
 export const sentPlace = object({
   machine: optional(text),
   branch: optional(text),
@@ -35,8 +35,8 @@ export const sentPlace = object({
 })
 
 /**
- * Refuses texts of an agent that neither has the task, nor has just answered it, nor has lost it before it could answer. An
- * admin speaks for the agent of the task.
+ * Refuses texts of an agent that neither has the task, nor has just answered it, nor has lost it before it could answer. An admin speaks
+ * for the agent of the task.
  */
 export async function checkSender(hub: Hub, ticket: string, { name, role }: HubCaller): Promise<void> {
   const task = await hub.task(taskIdOf(ticket))

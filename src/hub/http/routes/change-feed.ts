@@ -1,37 +1,37 @@
 import type { HubChange } from '../../model/hub-ledger.ts'
 import { LedgerAway } from '../../model/ledger-away.ts'
 
-/** The place of a follower: the number of the last change that it has, and the series of numbers that it belongs to, where that is known. */
+/** The place of a follower: the number of the last change that it has, and the series that this number belongs to, if known. */
 type ChangePlace = { seq: number; epoch?: string }
 
 /** Changes that follow each other, oldest first. */
 type ChangeBatch = { changes: readonly HubChange[]; epoch?: string }
 
-/** Where changes are read; `look` tells the last number and its series, where the ledger has series. */
+/** The source of the changes; `look` returns the last number and its series, if the ledger has series. */
 type ChangeSource = {
   since(seq: number, most: number, epoch?: string): Promise<HubChange[] | undefined> | readonly HubChange[] | undefined
   look?<T>(work: (look: { seq: number; epoch: string }) => Promise<T>): Promise<T>
 }
 
-/** Changes that are read from the ledger at once. */
+/** How many changes are read from the ledger at once. */
 const batch = 500
-/** The newest changes that are kept in memory for all followers. */
+/** How many of the newest changes are kept in memory for all followers. */
 const mostKept = 2_000
 
 /** The newest changes: those with a number above `from`, up to `to`. */
 type Tail = { epoch: string | undefined; from: number; to: number; changes: HubChange[] }
 
 /**
- * Every change of the hub, in the order of the ledger, for any number of followers. New changes are read once for all of them;
- * a follower that is further behind reads the ledger by itself until it has come near.
+ * Every change of the hub, in the order of the ledger, for any number of followers. New changes are read once for all of them; a follower
+ * that is further behind reads the ledger by itself until it has nearly caught up.
  */
 export class ChangeFeed {
   #source: ChangeSource
   #followers = new Set<() => void>()
   #tail: Tail | undefined
-  /** Counts the times at which the ledger may have had more. */
+  /** How often the ledger was reported to have more changes. */
   #told = 0
-  /** The count up to which everything is in the tail. */
+  /** The value of that count up to which everything is in the tail. */
   #read = 0
   #reading: Promise<void> | undefined
 
@@ -39,16 +39,16 @@ export class ChangeFeed {
     this.#source = source
   }
 
-  /** Tells every follower that the ledger has more. */
+  /** Informs every follower that the ledger has more. */
   notify(): void {
     this.#told += 1
     for (const wake of this.#followers) wake()
   }
 
   /**
-   * Yields the changes after a place, oldest first and as many at once as there are, until the signal aborts. A single
-   * undefined says that the follower has to read everything anew: the ledger does not have all changes after its place, or the
-   * follower is more than `mostBehind` of them behind, so that reading everything is less than reading each change.
+   * Yields the changes after a place, oldest first and as many at once as there are, until the signal aborts. A single undefined means that
+   * the follower has to read everything again: the ledger does not have all changes after its place, or the follower is more than
+   * `mostBehind` of them behind, so that reading everything is less than reading each change.
    */
   async *after(
     place: ChangePlace,
@@ -67,7 +67,7 @@ export class ChangeFeed {
         const tail = this.#tail
         if (!tail || tail.epoch !== epoch || last > tail.to || tail.to - last > mostBehind) break
         if (last === tail.to) {
-          // Nothing may come between this look at the count and the wait.
+          // Nothing may happen between this check of the count and the wait.
           await (this.#read < this.#told ? this.#readOn(place) : rung.promise)
           continue
         }
@@ -83,28 +83,28 @@ export class ChangeFeed {
     }
   }
 
-  /** Reads everything that is in the ledger now: a follower may know of changes that nobody has told us of yet. */
+  /** Reads everything that is in the ledger now: a follower may know of changes that nothing has announced to us yet. */
   async #catchUp(place: ChangePlace): Promise<void> {
     for (let isAnew = false; ; isAnew = true) {
       const mine = ++this.#told
       while (this.#read < mine) await this.#readOn(place)
-      // The ledger may have forgotten changes while nobody followed: the tail begins anew, once.
+      // The ledger may have dropped changes while nobody followed: the tail is started again, once.
       if (this.#tail || isAnew) return
     }
   }
 
-  /** The changes after a number: of the tail, or of the ledger as far as the tail begins. */
+  /** The changes after a number: from the tail, or from the ledger up to the beginning of the tail. */
   async #between(last: number, { from, changes, epoch }: Tail): Promise<readonly HubChange[] | undefined> {
     if (last < from) return this.#source.since(last, Math.min(batch, from - last), epoch)
     return changes.slice(changes.findLastIndex(({ seq }) => seq <= last) + 1)
   }
 
-  /** Reads on at the end of the tail, once for all who ask meanwhile. */
+  /** Continues reading at the end of the tail, once for all callers that ask in the meantime. */
   #readOn(place: ChangePlace): Promise<void> {
     return (this.#reading ??= this.#readWhenThere(place).finally(() => (this.#reading = undefined)))
   }
 
-  /** While the ledger is away the streams of followers stay open: reading goes on when there is news of the ledger again. */
+  /** While the ledger is unavailable the streams of followers stay open: reading continues when there is news of the ledger again. */
   async #readWhenThere(place: ChangePlace): Promise<void> {
     for (;;) {
       const news = Promise.withResolvers<void>()
@@ -134,8 +134,8 @@ export class ChangeFeed {
   }
 
   /**
-   * An empty tail at the end of the ledger, or, where the ledger does not tell its end, at the place of the first follower;
-   * undefined where the ledger has no change of that number.
+   * An empty tail at the end of the ledger, or, if the ledger does not report its end, at the place of the first follower; undefined if the
+   * ledger has no change of that number.
    */
   async #newTail({ seq }: ChangePlace): Promise<Tail | undefined> {
     const end = await this.#source.look?.(async (look) => ({ seq: look.seq, epoch: look.epoch }))
@@ -153,19 +153,19 @@ export function newestOfEach(changes: readonly HubChange[]): HubChange[] {
   return changes.filter((change) => change.type !== 'agent' || last.get(change.agent.id) === change.seq)
 }
 
-/** A place as a text, which followers send back as they got it. */
+/** A place as text, which followers send back as they got it. */
 export function placeText({ seq, epoch }: ChangePlace): string {
   return epoch === undefined ? String(seq) : `${epoch}.${seq}`
 }
 
-/** The place that a text names; undefined where it names none. An older follower names a number alone. */
+/** The place that a text names; undefined if it does not name one. An older follower sends only a number. */
 export function placeIn(text: string): ChangePlace | undefined {
   const [, epoch, number] = /^(?:([\w-]{1,100})\.)?(\d{1,15})$/.exec(text) ?? []
   if (number === undefined) return undefined
   return epoch === undefined ? { seq: Number(number) } : { seq: Number(number), epoch }
 }
 
-/** A change in the format of an event stream; a reader that comes back names the last id it saw. */
+/** A change in the format of an event stream; a reader that comes back names the last id that it saw. */
 export function eventStreamText(change: HubChange | undefined, epoch?: string): string {
   if (!change) return 'event: lost\ndata: {}\n\n'
   const id = placeText(epoch === undefined ? change : { seq: change.seq, epoch })

@@ -15,7 +15,7 @@ export type KnownMachines = {
   standings(): readonly MachineStanding[]
   /** Calls `see` after each change, until the returned function is called. */
   listen(see: () => void): () => void
-  /** Frees the name of a machine that is offline; false where no such machine is. */
+  /** Frees the name of a machine that is offline; false if there is no such machine. */
   forget(machine: string): Promise<boolean>
 }
 
@@ -27,7 +27,7 @@ export type MachineParts = {
   machines?: KnownMachines
 }
 
-/** The machines: their turns, their conversations and what they used. `forgotten` is called when the name of a machine is free. */
+/** The machines: their turns, their conversations and their usage. `forgotten` is called when the name of a machine becomes free. */
 export function machineRoutes(
   { turns, conversations, prompts, machines }: MachineParts,
   { get }: Patience,
@@ -110,7 +110,7 @@ export function machineRoutes(
           throw new HubError('forbidden', 'This link shows another session.')
         const page = await conversations?.page(id, wishIn(query))
         if (!page) throw new HubError('missing', `There is no session ${id}.`)
-        // A guest is shown the conversation, and not where it lies on this machine.
+        // A guest sees the conversation, but not the project's folder on this machine.
         return caller.role === 'guest' ? { ...page, project: '' } : page
       },
       'watch',
@@ -144,13 +144,13 @@ export function machineRoutes(
   ]
 }
 
-/** The part of a conversation that a request asks for. */
+/** The part of a conversation that a request wants. */
 function wishIn(query: URLSearchParams): PageWish {
   const place = (name: string) => (query.has(name) ? wholeNumber(query, name, 0) : undefined)
   return defined({ before: place('before'), after: place('after'), around: query.get('around') ?? undefined })
 }
 
-/** The part of the use that a request asks for: since a moment, by the days of the reader's own time zone. */
+/** The part of the usage that a request wants: since a moment, by the days of the reader's own time zone. */
 function usageWish(by: UsageGroup, query: URLSearchParams): UsageWish {
   const zone = query.get('zone') ?? undefined
   try {
@@ -161,7 +161,7 @@ function usageWish(by: UsageGroup, query: URLSearchParams): UsageWish {
   return defined({ by, since: wholeNumber(query, 'since', 0), zone })
 }
 
-/** Throws where a turn could not take what a person sent to it. */
+/** Throws if a turn could not take what a person sent to it. */
 function reached(turn: string, taken: boolean | undefined): object {
   if (!taken)
     throw new HubError('conflict', `Turn ${turn} is over, or somebody else has answered it already. Nothing was sent.`)

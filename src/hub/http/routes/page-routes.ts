@@ -8,7 +8,10 @@ import { taskIdOf } from '../../engine/rules/task-rules.ts'
 import { placeText } from './change-feed.ts'
 import { cursorText, pageIn, pageWords, taskQueryIn, taskQueryWords } from './task-lists.ts'
 
-/** Everything at one moment: whole for programs, and in short for a page, which gets finished tasks by and by and one task whole when it is opened. */
+/**
+ * Everything at one moment: complete for programs, and in brief for the dashboard, which gets finished tasks gradually and a complete task
+ * when it is opened.
+ */
 export function pageRoutes(hub: Hub, { get }: Patience): HubRoute[] {
   return [
     get(
@@ -45,5 +48,5 @@ export function pageRoutes(hub: Hub, { get }: Patience): HubRoute[] {
   ]
 }
 
-/** A state with `place`, after which a follower of the changes goes on. */
+/** A state with `place`, from which a follower of the changes continues. */
 const placed = <S extends HubState>(state: S) => ({ ...state, place: placeText(state) })

@@ -16,16 +16,16 @@ import { mayDo } from '../../engine/access/hub-roles.ts'
 import { HubError } from '../../engine/rules/task-rules.ts'
 import { anyBody, post, text, wholeNumber } from './route-forms.ts'
 
-/** The clients that the hub lets in: those with a key, and browsers. */
+/** The clients that the hub admits: those with a key, and browsers. */
 export type HubDoors = {
   keys: HubKeys
   signIns: SignIns
   invites?: Invites
-  /** The address of the page for browsers elsewhere. */
+  /** The address of the page for browsers on other machines. */
   page?(): string | undefined
   /** The version of termaite that the hub runs under. */
   version?: string
-  /** The acts of clients, where they are kept. */
+  /** The acts of clients, if they are kept. */
   audit?: Pick<HubAuditBook, 'page'>
 }
 
@@ -148,7 +148,7 @@ export function peopleRoutes(
 /** The most acts of one page. */
 const mostActs = 1_000
 
-/** A page of acts, the oldest first; `after` is the number of the last one where more may follow. */
+/** A page of acts, the oldest first; `after` is the number of the last one if more may follow. */
 async function actPage(audit: HubDoors['audit'], query: URLSearchParams): Promise<{ acts: KeptAct[]; after?: number }> {
   const most = Math.min(mostActs, Math.max(1, wholeNumber(query, 'limit', mostActs)))
   const [since, after] = [wholeNumber(query, 'since', 0), wholeNumber(query, 'after', 0)]
@@ -156,7 +156,7 @@ async function actPage(audit: HubDoors['audit'], query: URLSearchParams): Promis
   return defined({ acts, after: acts.length === most ? acts.at(-1)!.number : undefined })
 }
 
-/** The names of the people whom the hub knows by a key, a sign-in or a proxy, in the order of the alphabet. */
+/** The names of the people whom the hub knows by a key, a sign-in or a proxy, in alphabetical order. */
 async function people(hub: Hub, keys: HubKeys, signIns: SignIns): Promise<string[]> {
   const all = [...(await keys.list()), ...(await signIns.all())].filter(({ role }) => mayDo(role, 'inbox'))
   const names = [...all.map(({ name }) => name), ...(await hub.people.names())]

@@ -8,7 +8,7 @@ import { pipelineSpent, pipelineState } from '../../model/tasks/pipeline.ts'
 import { optional, parser } from '../../../core/data/shape.ts'
 import { anyBody, post, text } from './route-forms.ts'
 
-/** Pipelines and schedules: people add plans, and cancel, retry, pause and answer what came of them. */
+/** Pipelines and schedules: people add plans, and cancel, retry, pause and answer the pipelines made from them. */
 export function pipelineRoutes(hub: Hub, clock: Clock, { get }: Patience): HubRoute[] {
   const { pipelines } = hub
   const view = async (pipeline: Pipeline): Promise<PipelineView> => {

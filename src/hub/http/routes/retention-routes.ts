@@ -6,10 +6,10 @@ import type { Patience } from './route-forms.ts'
 import { integer, parser } from '../../../core/data/shape.ts'
 import { post, wholeNumber } from './route-forms.ts'
 
-/** One request removes tasks for about this long; the client asks again for the rest, so that it can stop in between. */
+/** One request removes tasks for about this long; the client repeats it for the rest, so that it can stop in between. */
 const partMs = 2_000
 
-/** Removal of finished tasks: how much there is, and a part of it after another. */
+/** Removal of finished tasks: counts them, and removes them part by part. */
 export function retentionRoutes(retention: Retention, clock: Clock, { get }: Patience): HubRoute[] {
   return [
     get(

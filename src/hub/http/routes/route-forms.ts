@@ -8,10 +8,10 @@ import { readBody } from '../access/hub-router.ts'
 export const text = string({ min: 1 })
 export const anyBody: Parser<unknown> = { schema: {}, parse: (body) => body }
 
-/** The longest that one request waits. */
+/** The longest time that one request waits. */
 export const longestSeconds = 290
 
-/** How routes wait: `get` makes a route that reads, `until` is the end of a wait by `Clock.elapsed`. */
+/** How routes wait: `get` makes a route that reads, `until` returns the end of a wait by `Clock.elapsed`. */
 export type Patience = {
   get(path: string, words: RouteWords, answer: HubRoute['answer'], operation?: HubOperation): HubRoute
   until(seconds?: number): number
@@ -20,7 +20,7 @@ export type Patience = {
 /** One sentence about a route, and the parameters of its query with their meanings. */
 type RouteWords = string | { about: string; query: Readonly<Record<string, string>> }
 
-/** The words of a route as its row has them. */
+/** The description of a route as its entry contains it. */
 export const wordsOf = (words: RouteWords) => (typeof words === 'string' ? { about: words } : words)
 
 export function post<T>(

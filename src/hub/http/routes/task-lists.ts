@@ -25,7 +25,7 @@ export const taskQueryWords = {
   ...pageWords,
 }
 
-/** The tasks that a request asks for. */
+/** The tasks that a request wants. */
 export function taskQueryIn(query: URLSearchParams): TaskQuery & { most: number } {
   const { after, limit } = pageIn(query)
   return defined({
@@ -39,13 +39,13 @@ export function taskQueryIn(query: URLSearchParams): TaskQuery & { most: number 
   })
 }
 
-/** The page of a list that a request asks for: at most `limit` tasks that come after the one that `after` names. */
+/** The page of a list that a request wants: at most `limit` tasks that come after the one that `after` names. */
 export function pageIn(query: URLSearchParams): { after?: TaskPlace; limit: number } {
   const limit = Math.min(mostRows, Math.max(1, wholeNumber(query, 'limit', mostRows)))
   return defined({ after: placeIn(query.get('after') ?? ''), limit })
 }
 
-/** The place of a task in a list, as a text that a client sends back to get what comes after it. */
+/** The place of a task in a list, as text that a client sends back to get what comes after it. */
 export const cursorText = ({ created, id }: TaskPlace) => `${created}.${id}`
 
 function placeIn(text: string): TaskPlace | undefined {

@@ -5,7 +5,7 @@ import { messageOf } from '../../../base/error-message.ts'
 import { defined } from '../../../base/defined.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 
-/** The address of a ledger in PostgreSQL, read and checked. The password is in no text that anybody sees. */
+/** The address of a ledger in PostgreSQL, read and checked. The password appears in no text that anybody sees. */
 export type PostgresAddress = {
   host: string
   port: number
@@ -20,7 +20,7 @@ export type PostgresAddress = {
   sslmode: SslMode
   /** How long a connection may take to be made. */
   connectMs: number
-  /** Called when the server asks for a password; undefined where none is known. */
+  /** Called when the server asks for a password; undefined if no password is known. */
   password(): string | undefined
 }
 
@@ -49,9 +49,9 @@ export class AddressError extends StoreError {
 
 type AddressPlace = {
   env: Readonly<Record<string, string | undefined>>
-  /** A file that holds the password alone; the address may name another one. */
+  /** A file that contains only the password; the address may name another one. */
   passwordFile?: string
-  /** Whether the address may have the password in it, because nobody else can read where it comes from. */
+  /** Whether the address may contain the password, because nobody else can read its source. */
   mayHavePassword?: boolean
 }
 
@@ -102,13 +102,13 @@ export function postgresAddress(text: string, { env, passwordFile, mayHavePasswo
 }
 
 /**
- * A password inside an address would be in the list of processes, in the shell's history and in copies of the settings, so
- * none is taken from there.
+ * A password inside an address would appear in the list of processes, in the shell's history and in copies of the settings, so it is not
+ * accepted there.
  */
 const passwordPlaces =
   'A password there can be read by others. Take it out, and give it as TERMAITE_LEDGER_PASSWORD or in a file that only you can read, named by hub.ledgerPasswordFile or ?passfile=.'
 
-/** An address without a host, as in postgres://user@/database, is no URL for Node. */
+/** Node does not parse an address without a host, as in postgres://user@/database, as a URL. */
 function urlOf(text: string): URL {
   const url = URL.parse(text.replace(/^(\w+:\/\/[^/@?]*@)(?=[/?]|$)/, '$1localhost'))
   if (url && /^postgres(ql)?:$/.test(url.protocol)) return url
@@ -138,7 +138,7 @@ function sslModeOf(text: string): SslMode {
   throw new AddressError(`The address of the ledger has sslmode=${text}, allowed: ${sslModes.join(', ')}.`)
 }
 
-/** The modes mean what they mean for PostgreSQL's own programs; `require` checks the certificate where a root is named. */
+/** The modes mean the same as for PostgreSQL's own programs; `require` checks the certificate if a root is named. */
 function tlsOf(mode: SslMode, asked: URLSearchParams, host: string): false | ConnectionOptions {
   const file = (name: string) => {
     const path = asked.get(name)
@@ -165,7 +165,7 @@ function certificateIn(name: string, path: string): string {
   }
 }
 
-/** The password in a file that nobody else can read. The file is read for each connection, so that a new password is found. */
+/** The password in a file that nobody else can read. The file is read for each connection, so that a changed password is picked up. */
 function passwordIn(path: string): string {
   try {
     const { mode } = statSync(path)

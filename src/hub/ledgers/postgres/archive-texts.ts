@@ -35,7 +35,7 @@ export async function* archivedTexts(session: Session, schema: string): AsyncGen
   }
 }
 
-/** Takes long texts over piece by piece, and checks their hashes. */
+/** Takes over long texts piece by piece, and checks their hashes. */
 export class TextTaker {
   #session: Session
   #s: string

@@ -121,7 +121,7 @@ class PostgresArchive implements LedgerArchive {
   async #take(rows: AsyncIterable<ArchiveRow>, replace: boolean): Promise<TakenOver> {
     const s = this.#s
     await this.#begin('')
-    // Running hubs wait for this lock until everything is written. They then read everything anew, because the epoch changed.
+    // Running hubs wait for this lock until everything is written. Then they read everything again, because the epoch has changed.
     await this.#session.run(`LOCK TABLE ${s}.ledger IN ACCESS EXCLUSIVE MODE`)
     if (replace)
       await this.#session.run(
@@ -141,7 +141,7 @@ class PostgresArchive implements LedgerArchive {
     return taken
   }
 
-  /** Inserts rows, those of one table together; rows that are there already stay as they are. */
+  /** Inserts rows, those of one table together; rows that exist already stay as they are. */
   async #put(rows: AsyncIterable<ArchiveRow>): Promise<TakenOver> {
     const s = this.#s
     const [now] = await this.#session.rows<{ now: number }>(clockText)
@@ -285,7 +285,7 @@ function batchOf<K extends ArchiveRow, Row>(schema: string, table: Table<Row>, p
   }
 }
 
-/** A restored task. Its agent gets some time to be heard from again, because it could reach no hub meanwhile. */
+/** A restored task. Its agent gets some time to report again, because it could not reach a hub in the meantime. */
 function resumedTask(row: TaskRow, steady: number): TaskRow {
   const { state } = row.task
   if (!heldStates.includes(state)) return { ...row, touched: Math.min(row.touched, steady) }
@@ -293,7 +293,7 @@ function resumedTask(row: TaskRow, steady: number): TaskRow {
   return { ...row, touched: Math.min(row.touched, steady), due: Math.max(row.due ?? 0, least) }
 }
 
-/** A restored agent, which no longer waits: its connection was one to another hub. */
+/** A restored agent, which no longer waits: its connection was to another hub. */
 function resumedAgent({ wait: _, ...row }: AgentRow, steady: number): AgentRow {
   return { ...row, heard: Math.min(row.heard, steady) }
 }

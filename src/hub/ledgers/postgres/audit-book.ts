@@ -38,8 +38,8 @@ export class PostgresAuditBook implements HubAuditBook {
         const value = pick(act)
         return value === undefined ? null : column(value)
       })
-    // Hubs write one after another, so that a reader who continues from a number misses nothing. Acts are never sent twice:
-    // where the answer is lost, the caller gets the error.
+    // Hubs write one after another, so that a reader who continues from a number misses nothing. Acts are never sent twice: if the answer
+    // is lost, the caller gets the error.
     await this.#connections.repeat(
       (session) =>
         session.run(
@@ -77,7 +77,7 @@ export class PostgresAuditBook implements HubAuditBook {
     )
   }
 
-  /** The connections are those of the ledger, which closes them. */
+  /** The ledger owns the connections and closes them. */
   async close(): Promise<void> {}
 
   async #sweep(): Promise<void> {

@@ -5,9 +5,9 @@ import { sha256 } from '../../../base/hash.ts'
 import { serialQueue } from '../../../base/serial-queue.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 
-/** The size of a piece: a body of any length is written and read with a few of them in memory. */
+/** The size of a piece: a body of any length is written and read with only a few pieces in memory. */
 const pieceBytes = 256 * 1024
-/** A body that no task names is kept for this time, because the task that will name it may not be stored yet. */
+/** A body that no task refers to is kept for this time, because the task that will refer to it may not be stored yet. */
 const unnamedHours = 24
 
 /**
@@ -69,7 +69,7 @@ export class PostgresBlobs implements Blobs {
     await this.#drop('true', [])
   }
 
-  /** Removes bodies that no task names and that are old enough, and pieces whose writer is gone. */
+  /** Removes bodies that no task refers to and that are old enough, and pieces whose writer is gone. */
   async sweep(): Promise<void> {
     const s = this.#schema
     const old = `clock_timestamp() - interval '${unnamedHours} hours'`
@@ -96,7 +96,7 @@ export class PostgresBlobs implements Blobs {
     )
   }
 
-  /** Runs a statement, each of which may be repeated. */
+  /** Runs a statement; every statement here may be repeated. */
   run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#connections.repeat(work)
   }
@@ -128,7 +128,7 @@ class PostgresBlobWriter implements BlobWriter {
       this.#bytes += chunk.length
       for (let at = 0; at < chunk.length;) {
         const part = chunk.subarray(at, at + pieceBytes - this.#heldBytes)
-        // The caller may use its memory again.
+        // Copied, because the caller may reuse its memory.
         this.#held.push(Buffer.from(part))
         this.#heldBytes += part.length
         at += part.length
@@ -142,7 +142,8 @@ class PostgresBlobWriter implements BlobWriter {
       await this.#flush()
       const sha = this.#hash.digest('hex')
       const s = this.#schema
-      // A body that is there already is the same one; its time is renewed, so that it is not removed before a task names it.
+      // A body with this hash that exists already is the same one; its time is renewed, so that it is not removed before a task refers to
+      // it.
       const { rows } = await this.#run((session) =>
         session.run(
           `INSERT INTO ${s}.texts AS t (sha, body, bytes) VALUES ($1, $2, $3)
@@ -178,7 +179,7 @@ class PostgresBlobWriter implements BlobWriter {
     await this.#run((session) => session.run(`DELETE FROM ${this.#schema}.text_pieces WHERE body = $1`, [this.#body]))
   }
 
-  /** One step after another; after a failure no further one happens, so that no body with a hole is ever complete. */
+  /** Runs one step after another; after a failure no further step runs, so that a body with a gap is never completed. */
   #step<T>(work: () => Promise<T>): Promise<T> {
     return this.#serial(async () => {
       if (this.#failure) throw this.#failure.error

@@ -2,13 +2,13 @@ import type { Connections, Session } from './connections.ts'
 import type { Listener } from './listener.ts'
 import { isConflict, ledgerFailure } from './failures.ts'
 
-/** How often a call is done again because others were in its way, or the connection was lost. */
+/** How often a call is repeated because others were in its way, or the connection was lost. */
 const mostTries = 5
 
 /**
- * Rows that every request needs, such as keys. They are read as a whole and used until the database tells of a change or cannot
- * be asked any more: a request costs no query, a key that was revoked here ends at once, and one that another hub has revoked
- * ends within a second.
+ * Rows that every request needs, such as keys. They are read as a whole and used until the database reports a change or becomes
+ * unreachable: a request costs no query, a key that was revoked here stops working at once, and one that another hub has revoked within a
+ * second.
  */
 export class BookRows<T> {
   #connections: Connections
@@ -37,14 +37,14 @@ export class BookRows<T> {
     return rows
   }
 
-  /** Reads the rows anew, as they are now. */
+  /** Reads the current rows from the database. */
   fresh(): Promise<T> {
     return this.#read()
   }
 
   /**
-   * Changes rows in one transaction, one change of any hub after another, and tells every hub. Nothing has happened where the
-   * work returns false or throws.
+   * Changes rows in one transaction, one change of any hub after another, and notifies every hub. Nothing has happened if the work returns
+   * false or throws.
    */
   async change(work: (session: Session) => Promise<boolean>): Promise<boolean> {
     const { schema, shown } = this.#connections.address
@@ -65,7 +65,7 @@ export class BookRows<T> {
       }
   }
 
-  /** Writes a fact that outdates nothing, such as when a key was last used. */
+  /** Writes a fact that makes no cached row outdated, such as when a key was last used. */
   async note(text: string, values: unknown[]): Promise<void> {
     await this.#connections.repeat((session) => session.run(text, values))
   }

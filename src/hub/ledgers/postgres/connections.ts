@@ -7,27 +7,27 @@ import { messageOf } from '../../../base/error-message.ts'
 import { LedgerAway } from '../../model/ledger-away.ts'
 import { ConnectionLost, isAway, ledgerFailure, mayRepeat, sqlState } from './failures.ts'
 
-/** A statement that is prepared under its name once in each connection. */
+/** A statement that each connection prepares once, under its name. */
 export type Statement = { name: string; text: string }
 
-/** A hub that stands still in a round holds its rows for this long at most. */
+/** A hub that hangs in the middle of a round keeps its rows locked for this long at most. */
 const idleInRoundMs = 5_000
-/** A round waits for a row that another round has for this long; it is longer than PostgreSQL takes to notice a deadlock. */
+/** How long a round waits for a row that another round has locked; it is longer than PostgreSQL takes to notice a deadlock. */
 const lockMs = 3_000
 const statementMs = 10_000
-/** An answer that takes this much longer than the database allows itself never comes: the connection is dead. */
+/** If an answer takes this much longer than the database's own limit, it never comes: the connection is dead. */
 const answerMs = statementMs + 5_000
-/** How often overdue answers are looked for. */
+/** How often the session looks for overdue answers. */
 const watchMs = 1_000
 
-/** The settings of every session. Those that a server does not have are left out. */
+/** The settings of every session. Settings that a server does not have are left out. */
 const settings: Readonly<Record<string, string>> = {
   // With the just-in-time compiler the same work took ten times as long.
   jit: 'off',
   idle_in_transaction_session_timeout: `${idleInRoundMs}`,
   lock_timeout: `${lockMs}`,
   statement_timeout: `${statementMs}`,
-  // The server notices within seconds that a hub's machine is gone, and lets its rows go.
+  // The server notices within seconds that a hub's machine is gone, and unlocks its rows.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '3',
   tcp_keepalives_count: '3',
@@ -39,16 +39,16 @@ const settings: Readonly<Record<string, string>> = {
 /** The code of every statement in a transaction after one that failed. */
 const refusedAfter = '25P02'
 
-/** One session at the database. Statements that are given without waiting are sent together and answered in order. */
+/** One session at the database. Statements that are issued without waiting are sent together and answered in order. */
 export class Session {
-  /** Which run of which database this is; it differs after a failover and after a restore by other tools. */
+  /** Identifies this run of this database; it differs after a failover and after a restore by other tools. */
   readonly origin: string
   #client: Client
   #clock: Clock
   #lost: Error | undefined
-  /** Why the transaction has failed: the statements after that are refused, whatever they are. */
+  /** Why the transaction has failed: the server refuses all statements after that, whatever they are. */
   #cause: unknown
-  /** When each statement that is not answered yet has to be, by `Clock.elapsed`. */
+  /** The deadlines of the statements that are not answered yet, by `Clock.elapsed`. */
   #pending = new Set<{ until: number }>()
   #watched = false
   #isCorked = false
@@ -86,7 +86,7 @@ export class Session {
     }
   }
 
-  /** Holds what is sent until this moment's work is done, so that statements of one moment are one write to the server. */
+  /** Buffers what is sent until the work of this moment is done, so that its statements become one write to the server. */
   #cork(): void {
     if (this.#isCorked) return
     this.#isCorked = true
@@ -98,12 +98,12 @@ export class Session {
     })
   }
 
-  /** The socket of the session, which the library does not show in its types. */
+  /** The socket of the session, which the library's types do not expose. */
   get #stream(): Socket {
     return (this.#client as unknown as { connection: { stream: Socket } }).connection.stream
   }
 
-  /** Ends the session when an answer is overdue. One timer watches all statements, because each of them takes a millisecond. */
+  /** Drops the session when an answer is overdue. One timer watches all statements, because most of them only take a millisecond. */
   async #watch(): Promise<void> {
     if (this.#watched) return
     this.#watched = true
@@ -126,7 +126,7 @@ export class Session {
     this.#client.on('notification', ({ channel, payload = '' }) => heard(channel, payload))
   }
 
-  /** Ends the session at once; a transaction in it did not happen, unless its end was sent already. */
+  /** Closes the session at once; a transaction in it did not happen, unless its commit was sent already. */
   drop(): void {
     this.#lost ??= new ConnectionLost('the connection was dropped')
     this.#stream.destroy()
@@ -140,7 +140,7 @@ export class Session {
 /** The fields of a session's first answer. */
 type Greeting = { encoding: string; version: string; copy: boolean; sync: string; origin: string }
 
-/** Opens a session and checks that it can be worked with. */
+/** Opens a session and checks that it is usable. */
 export async function openSession(address: PostgresAddress, clock: Clock, what = 'hub'): Promise<Session> {
   const { default: pg } = await import('pg')
   const { host, port, user, database, tls, connectMs } = address
@@ -150,16 +150,16 @@ export async function openSession(address: PostgresAddress, clock: Clock, what =
     user,
     database,
     ssl: tls,
-    // Only a server that asks for a password gets one, and only for as long as the connection is made.
+    // Only a server that asks for a password gets one, and only while the connection is being made.
     password: () => address.password() as string,
     application_name: `termaite ${what}`,
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // Statements that are given without waiting are sent at once.
+    // Statements that are issued without waiting are sent at once.
     pipeline: true,
   })
-  // An error that nobody listens to would end the process.
+  // An unhandled `error` event would crash the process.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -190,9 +190,9 @@ export async function openSession(address: PostgresAddress, clock: Clock, what =
 }
 
 /**
- * The timeline in the name of the file that is written now changes with a failover and with a restore of a physical backup; the
- * identifier of the system and the number of the database change with a restore of a logical one. All of it can be read with
- * ordinary rights; services that hide some of it give an empty text.
+ * The timeline in the name of the current WAL file changes with a failover and with a restore of a physical backup; the identifier of the
+ * system and the number of the database change with a restore of a logical one. All of it can be read with ordinary rights; services that
+ * hide some of it return an empty text.
  */
 const greeting = `
   SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version,
@@ -204,14 +204,14 @@ const greeting = `
     (SELECT count(set_config(s.name, w.value, false))
       FROM unnest($1::text[], $2::text[]) AS w(name, value) JOIN pg_settings s ON lower(s.name) = lower(w.name)) AS set`
 
-/** How long a call waits for a connection before it says that the ledger is away. */
+/** How long a call waits for a connection before it reports that the ledger is unavailable. */
 const patienceMs = 4_000
 /** The pause between two attempts to connect. */
 const retryMs = 250
 
 type Waiting = { resolve(session: Session): void; reject(error: unknown): void }
 
-/** A few sessions that calls share; new ones are opened when they are needed, and again when they were lost. */
+/** A few sessions that calls share; sessions are opened when they are needed, and again after they were lost. */
 export class Connections {
   readonly address: PostgresAddress
   #clock: Clock
@@ -230,7 +230,7 @@ export class Connections {
     this.#most = most
   }
 
-  /** Runs work on a session of its own. The session goes back to the others unless the work says that it is of no use. */
+  /** Runs work on a session of its own. Afterwards the session goes back to the others unless the work has marked it as unusable. */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.take()
     try {
@@ -245,8 +245,8 @@ export class Connections {
   }
 
   /**
-   * Runs work that may be done again, up to `most` times where the connection was lost or another hub was in the way. The error of
-   * the last time is told in words.
+   * Runs work that may be repeated, up to `most` times if the connection was lost or another hub was in the way. The last error becomes one
+   * with a message for people.
    */
   async repeat<T>(work: (session: Session) => Promise<T>, most = 5): Promise<T> {
     for (let tries = 1; ; tries++)
@@ -257,14 +257,14 @@ export class Connections {
       }
   }
 
-  /** A session for one caller, until `giveBack`. Rejects with `LedgerAway` when none can be had in time. */
+  /** A session for one caller, until `giveBack`. Rejects with `LedgerAway` if no session is free in time. */
   async take(): Promise<Session> {
     if (this.#closed) throw new LedgerAway('the hub ends')
     for (let session = this.#idle.pop(); session; session = this.#idle.pop()) {
       if (!session.isLost) return session
       this.#open--
     }
-    // While the database is known to be away, callers are told so and do not wait one after another.
+    // While the database is known to be unavailable, callers get the error at once instead of waiting one after another.
     if (this.#away && this.#clock.elapsed() - this.#away.since > patienceMs) {
       this.#retry()
       throw ledgerFailure(this.#away.why, this.address.shown)
@@ -292,7 +292,7 @@ export class Connections {
     await Promise.all(this.#idle.splice(0).map((session) => session.end()))
   }
 
-  /** Opens sessions for those that wait. */
+  /** Opens sessions for the callers that wait. */
   #fill(): void {
     if (this.#closed) return
     if (this.#away) return this.#retry()
@@ -322,7 +322,7 @@ export class Connections {
     }
   }
 
-  /** Tries to connect until it succeeds, as long as anybody waits; those that have waited for long enough are told. */
+  /** Tries to connect until it succeeds, as long as anybody waits; callers that have waited for long enough get an error. */
   #retry(): void {
     this.#attempt ??= (async () => {
       do {

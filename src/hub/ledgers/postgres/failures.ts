@@ -9,21 +9,21 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' && severity !== undefined ? code : undefined
 }
 
-/** Another round was in the way: the same work succeeds when it is done again. */
+/** Another round was in the way: the same work succeeds when it is repeated. */
 export class RoundConflict extends Error {
   override name = 'RoundConflict'
 }
 
-/** Two rounds could not both go on (40001, 40P01), or a row was held for too long (55P03). */
+/** Two rounds could not both go on (40001, 40P01), or a row was locked for too long (55P03). */
 export const isConflict = (error: unknown) =>
   error instanceof RoundConflict || ['40001', '40P01', '55P03'].includes(sqlState(error) ?? '')
 
-/** A new row was there already, which another round has just made. */
+/** A new row exists already, because another round has just made it. */
 export const isDouble = (error: unknown) => sqlState(error) === '23505'
 
 /**
- * Whether the database cannot be used now and may be later: it does not answer, starts or stops, has no connection left, is
- * only a copy, or ended the session because it was idle for too long.
+ * Whether the database cannot be used now but may be later: it does not answer, is starting or stopping, has no connection left, is only a
+ * replica, or closed the session because it was idle for too long.
  */
 export function isAway(error: unknown): boolean {
   if (error instanceof LedgerAway || error instanceof ConnectionLost) return true
@@ -39,7 +39,7 @@ export function isAway(error: unknown): boolean {
 /** Whether the same work may succeed at once: another round was in its way, or a session was lost that can be opened again. */
 export const mayRepeat = (error: unknown) => isConflict(error) || (isAway(error) && !(error instanceof LedgerAway))
 
-/** The connection ended before the answer came. */
+/** The connection was lost before the answer came. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
@@ -54,7 +54,7 @@ function isNetworkFailure(error: unknown): boolean {
   return (typeof code === 'string' && networkCodes.test(code)) || networkWords.test(messageOf(error))
 }
 
-/** Codes of Node for a certificate that it does not accept. */
+/** Node's error codes for a certificate that it does not accept. */
 const certificateCodes =
   /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_TLS|HOSTNAME_MISMATCH|INVALID_PURPOSE|PATH_LENGTH)/
 
@@ -63,7 +63,7 @@ function isCertificateFailure(error: unknown): boolean {
   return typeof code === 'string' && certificateCodes.test(code)
 }
 
-/** The words for errors that a person has to do something about, by their code. */
+/** The messages for errors that a person has to do something about, by their code. */
 const meanings: Readonly<Record<string, (shown: string) => string>> = {
   '28P01': (shown) =>
     `The database refused the password for ${shown}. Check TERMAITE_LEDGER_PASSWORD or the password file.`,
@@ -76,8 +76,8 @@ const meanings: Readonly<Record<string, (shown: string) => string>> = {
 }
 
 /**
- * Makes the error that a caller gets: `LedgerAway` where the same request may succeed later, and otherwise a sentence that says
- * what to do. The address in it has no password.
+ * Makes the error that a caller gets: `LedgerAway` if the same request may succeed later, otherwise an error whose message says what to do.
+ * The address in it contains no password.
  */
 export function ledgerFailure(error: unknown, shown: string): Error {
   if (error instanceof LedgerAway || error instanceof StoreError || error instanceof AddressError) return error
@@ -104,7 +104,7 @@ export function ledgerFailure(error: unknown, shown: string): Error {
   return new StoreError(`The ledger at ${shown} failed: ${messageOf(error)}.`, { cause: plain(error) })
 }
 
-/** Why the database cannot be reached, in few words. */
+/** Why the database cannot be reached, as a short phrase. */
 function reason(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown }
   switch (code) {
@@ -134,7 +134,7 @@ function reason(error: unknown): string {
       return 'it did not answer in time'
     default:
       if (/timeout expired/.test(messageOf(error))) return 'it did not answer in time'
-      // The text of an error of the network may name addresses, which clients of the hub do not have to know.
+      // The message of a network error may name addresses, which clients of the hub need not know.
       return sqlState(error) === undefined ? 'the connection was lost' : messageOf(error).replace(/\.$/, '')
   }
 }

@@ -6,7 +6,7 @@ import { forgottenMs, leaseMs } from '../../model/hub-book.ts'
 import { column } from './rows.ts'
 import { databaseNow } from './statements.ts'
 
-/** The description that a machine gives of itself, which is kept as JSON. */
+/** A machine's description of itself, which is kept as JSON. */
 type About = Pick<LinkedMachine, 'version' | 'offers' | 'works' | 'runsHub'>
 
 type Row = {
@@ -19,7 +19,7 @@ type Row = {
   url: string | null
 }
 
-/** The address book that the hubs of one ledger share. All its times are those of the database; `now` is how it is asked for them. */
+/** The address book that the hubs of one ledger share. All its times are those of the database; `now` is the SQL for the current one. */
 export class PostgresHubBook implements HubBook {
   #connections: Connections
   #s: string

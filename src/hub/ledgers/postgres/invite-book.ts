@@ -5,7 +5,7 @@ import { inviteOf } from '../book-entries.ts'
 import { ledgerFailure } from './failures.ts'
 import { column } from './rows.ts'
 
-/** The hub's invitations in PostgreSQL. They are asked for rarely, so that every call reads the database. */
+/** The hub's invitations in PostgreSQL. They are needed rarely, so every call reads the database. */
 export class PostgresInviteBook implements HubInviteBook {
   #connections: Connections
   #table: string
@@ -65,7 +65,7 @@ export class PostgresInviteBook implements HubInviteBook {
     )
   }
 
-  /** One change of any hub after another. */
+  /** Runs one change of any hub after another. */
   async #change<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const { schema, shown } = this.#connections.address
     try {

@@ -10,7 +10,7 @@ import { column } from './rows.ts'
 export class PostgresKeyBook implements HubKeyBook {
   #schema: string
   #rows: BookRows<HubKey[]>
-  /** The keys by the hashes of their secrets, made of the rows that `#of` names. */
+  /** The keys by the hashes of their secrets, built from the rows in `#of`. */
   #byHash = new Map<string, HubKey>()
   #of: HubKey[] | undefined
 

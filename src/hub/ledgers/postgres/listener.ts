@@ -4,24 +4,24 @@ import type { PostgresAddress } from './address.ts'
 import type { Session } from './connections.ts'
 import { openSession } from './connections.ts'
 
-/** How often the connection is used, so that a dead one is noticed and news that were missed are found. */
+/** How often the connection is used, so that a dead one is noticed and missed news are found. */
 const beatMs = 400
-/** Rows that were read earlier are used without asking as long as the connection has answered within this time. */
+/** Rows that were read earlier are used without a query as long as the connection has answered within this time. */
 const freshMs = 1_000
 const answerMs = 3_000
 /** The pauses between attempts to connect grow up to this time. */
 const mostPauseMs = 2_000
 
 /**
- * The connection on which the database tells of changes. It is a session of its own: a pool between the hub and the database
- * that shares connections would lose the news.
+ * The connection on which the database announces changes. It is a session of its own: a connection pooler between the hub and the database
+ * would lose the news.
  */
 export class Listener {
   /** The channel of changes. */
   readonly channel: string
   /** The channel of keys and sign-ins. */
   readonly bookChannel: string
-  /** Counts what may have outdated keys and sign-ins that were read: a change by any hub, and a time without a connection. */
+  /** Counts the events that may have outdated keys and sign-ins that were read: a change by any hub, and a time without a connection. */
   generation = 0
   #address: PostgresAddress
   #clock: Clock
@@ -30,7 +30,7 @@ export class Listener {
   #stop = new AbortController()
   #running: Promise<void> | undefined
   #session: Session | undefined
-  /** When the last statement was sent that was answered, by `Clock.elapsed`. */
+  /** When the last answered statement was sent, by `Clock.elapsed`. */
   #answered = -Infinity
   #seq = -1
 
@@ -42,7 +42,7 @@ export class Listener {
     this.bookChannel = `${address.schema}_books`
   }
 
-  /** Connects; resolves when the database tells of changes, or could not be reached. It is tried again then. */
+  /** Connects; resolves when the database announces changes, or could not be reached. In that case the listener keeps trying. */
   open(): Promise<void> {
     return new Promise((resolve) => {
       this.#running ??= this.#run(resolve)
@@ -50,7 +50,7 @@ export class Listener {
   }
 
   listen(told: (news: LedgerNews) => void): () => void {
-    // A function of its own for each call, so that one function can listen twice and stop once.
+    // Each call wraps its function, so that one function can listen twice and stop once.
     const listener = (news: LedgerNews) => told(news)
     this.#told.add(listener)
     return () => {
@@ -58,10 +58,10 @@ export class Listener {
     }
   }
 
-  /** Tells of a round of this hub at once. The database reports the same round later, and that report is ignored. */
+  /** Announces a round of this hub at once. The database reports the same round later, and that report is ignored. */
   tell(news: LedgerNews): void {
     this.#seq = Math.max(this.#seq, news.seq)
-    // A listener that throws must not make a round fail that is durable.
+    // A listener that throws must not fail a round that is already durable.
     for (const told of this.#told) queueMicrotask(() => told(news))
   }
 
@@ -85,7 +85,7 @@ export class Listener {
           opened()
         })
       } catch {
-        // The connection is made again; a call of the ledger that fails meanwhile says why.
+        // The loop connects again; a ledger call that fails in the meantime says why.
       }
       opened()
       this.#session = undefined
@@ -112,7 +112,7 @@ export class Listener {
       for (let behind = -1; !signal.aborted;) {
         await this.#clock.sleep(beatMs, signal)
         const seq = await this.#beat(session)
-        // News that were on their way at the last look, and have not come since, were missed.
+        // News that were on their way at the last check, and have not come since, were missed.
         if (behind > this.#seq) this.tell({ seq, claimable: true })
         behind = seq
       }

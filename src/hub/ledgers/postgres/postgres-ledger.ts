@@ -28,28 +28,28 @@ import { migrate } from './schema.ts'
 import { PostgresSignInBook } from './sign-in-book.ts'
 import { ledgerStatements } from './statements.ts'
 
-/** How many changes are stored for followers that fell behind where nothing else is said; one that is further behind reads everything again. */
+/** How many changes are stored by default for followers that fell behind; a follower that is further behind reads everything again. */
 const usualChanges = 100_000
 /** Old changes are deleted each time this many new ones were stored. */
 const sweepEvery = 2_000
-/** How often a round is done again because another one was in its way. */
+/** How often a round is repeated because another one was in its way. */
 const mostTries = 20
-/** How often something is done again because the connection was lost; more often than there are connections that may all be dead. */
+/** How often work is repeated because the connection was lost; more often than there are connections, since all of them may be dead. */
 const mostLosses = 6
 /** How long a hub looks for a round whose commit was not answered. */
 const lookForMs = 30_000
-/** How long the database may count what a removal would take away. */
+/** How long the database may take to count what a removal would remove. */
 const countMs = 300_000
 
 type PostgresLedgerOptions = {
   clock?: Clock
-  /** The most connections beside the one that listens. */
+  /** The most connections besides the one that listens. */
   most?: number
   /** How many changes are stored for followers that fall behind. */
   mostChanges?: number | undefined
 }
 
-/** Opens a ledger in PostgreSQL, whose tables are made or brought up to date first. */
+/** Opens a ledger in PostgreSQL; its tables are first created or brought up to date. */
 export async function postgresLedger(
   address: PostgresAddress,
   { clock = realClock, most = 4, mostChanges }: PostgresLedgerOptions = {},
@@ -79,7 +79,7 @@ class PostgresLedger implements HubLedger {
   #hub = randomName()
   #mostChanges: number
   #sweeping: Promise<void> | undefined
-  /** The number from which on old changes are deleted again. */
+  /** The number at which old changes are deleted again. */
   #sweepAt = 0
 
   constructor(address: PostgresAddress, clock: Clock, most: number, mostChanges = usualChanges) {
@@ -120,7 +120,7 @@ class PostgresLedger implements HubLedger {
       } catch (error) {
         const most = isConflict(error) || isDouble(error) ? mostTries : mayRepeat(error) ? mostLosses : 0
         if (tries >= most) throw this.#failure(error)
-        // Rounds that were in each other's way must not meet again.
+        // Rounds that were in each other's way must not collide again.
         await this.#clock.sleep(Math.random() * Math.min(200, 2 ** tries))
       }
   }
@@ -158,7 +158,7 @@ class PostgresLedger implements HubLedger {
       const changes = rows.flatMap((row): HubChange[] =>
         row.seq === null ? [] : [{ seq: Number(row.seq), ...(JSON.parse(row.change!) as NewChange) }],
       )
-      // Numbers have no holes, so a follower that is too far behind misses the very next one.
+      // Numbers have no gaps, so a follower that is too far behind misses the very next one.
       return seq < Number(last) && most > 0 && changes[0]?.seq !== seq + 1 ? undefined : changes
     })
   }
@@ -229,7 +229,7 @@ class PostgresLedger implements HubLedger {
       await round.over()
       return value
     } catch (error) {
-      // Statements after one that failed fail for that reason alone, so the first failure is the one to tell.
+      // Statements after a failed one fail for that reason alone, so the first failure is the one to report.
       if (sqlState(error) !== undefined) await round?.answers()
       throw error
     } finally {
@@ -240,8 +240,8 @@ class PostgresLedger implements HubLedger {
   }
 
   /**
-   * Looks for a round whose commit was not answered. The lock that the round has taken is free once its transaction is over,
-   * however it ended, so that the answer is final.
+   * Looks for a round whose commit was not answered. The lock that the round has taken is free once its transaction is over, whatever its
+   * outcome, so the answer is final.
    */
   async #find(id: string): Promise<number | undefined> {
     for (const end = this.#clock.elapsed() + lookForMs; ;)
@@ -280,7 +280,7 @@ class PostgresLedger implements HubLedger {
       .finally(() => (this.#sweeping = undefined))
   }
 
-  /** Reads, and reads again where the server had ended the session, which only shows when it is used. */
+  /** Reads, and reads again if the server had closed the session, which only shows when it is used. */
   async #read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++)
       try {
@@ -290,7 +290,7 @@ class PostgresLedger implements HubLedger {
       }
   }
 
-  /** The errors of the database in words; those of the work itself as they are. */
+  /** Turns errors of the database into errors with a message for people; errors of the work itself stay as they are. */
   #failure(error: unknown): unknown {
     const isDatabases = sqlState(error) !== undefined || isConflict(error) || isAway(error)
     return isDatabases ? ledgerFailure(error, this.address.shown) : error

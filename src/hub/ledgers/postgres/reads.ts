@@ -19,7 +19,7 @@ export type Head = { seq: string; epoch: string; now: number }
 /** A read of rows by their keys, or of all of them. */
 type ByKeys = { all: Statement; look: Statement; lock: Statement }
 
-/** Reads of one transaction. A round reads the rows that are named by their keys so that nobody else can change them. */
+/** Reads of one transaction. A round locks the rows that it reads by their keys, so that nobody else can change them. */
 export class PostgresReads implements LedgerLook {
   protected readonly session: Session
   protected readonly sql: LedgerStatements
@@ -34,7 +34,7 @@ export class PostgresReads implements LedgerLook {
     this.#locks = at.locks
   }
 
-  /** Takes over the answer to the beginning of the transaction, with its time and number. */
+  /** Takes over the answer to the first statement of the transaction, with its time and number. */
   begin(head: Head): this {
     this.#head = head
     return this
@@ -132,7 +132,7 @@ export class PostgresReads implements LedgerLook {
     return this.session.rows<RemovedTask>(this.sql.removedLike, [column(text)])
   }
 
-  /** Rows by their keys; rows that a round reads so are locked. */
+  /** Rows by their keys; a round locks the rows that it reads this way. */
   protected async byKeys<R>({ all, look, lock }: ByKeys, keys: readonly string[] | undefined): Promise<R[]> {
     if (keys === undefined) return this.session.rows<R>(all)
     if (keys.length === 0) return []
@@ -140,14 +140,14 @@ export class PostgresReads implements LedgerLook {
   }
 }
 
-/** The name of the series of numbers: that of the ledger, and that of the database that carries it on. */
+/** The name of the series of numbers: that of the ledger, and that of the database that continues it. */
 export function epochOf(ledger: string, { origin }: Session): string {
   return createHash('sha256').update(`${ledger} ${origin}`).digest('base64url').slice(0, 16)
 }
 
 /**
- * The statement of a list; there is one for each choice of filters, so that each has the plan that suits it. Where a filter may
- * leave a lot, each state is read on its own and newest first, so that only as many rows are looked at as are asked for.
+ * The statement of a list; there is one for each choice of filters, so that each has the plan that suits it. If a filter may match many
+ * rows, each state is read on its own and newest first, so that the database reads only as many rows as the query wants.
  */
 function listText(schema: string, query: TaskQuery): { text: string; values: unknown[] } {
   const values: unknown[] = []

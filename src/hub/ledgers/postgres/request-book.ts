@@ -3,7 +3,7 @@ import type { RequestRow } from '../book-entries.ts'
 import type { Connections, Session } from './connections.ts'
 import { requestOf } from '../book-entries.ts'
 
-/** The memory of requests that all hubs of a PostgreSQL ledger share. Each statement is a transaction, and may be sent again. */
+/** The hub's memory of requests, which all hubs of a PostgreSQL ledger share. Each statement is a transaction, and may be sent again. */
 export class PostgresRequestBook implements HubRequestBook {
   #connections: Connections
   #table: string

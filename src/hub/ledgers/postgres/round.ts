@@ -55,24 +55,24 @@ type RoundParts = {
   sql: LedgerStatements
   put: PutStatements
   schema: string
-  /** The name of the round, by which its commit is found when the answer to it was lost. */
+  /** The name of the round, by which its commit is found if the answer to it was lost. */
   id: string
-  /** The channel on which other hubs are told, and the name of this one among them. */
+  /** The channel on which other hubs get the news, and the name of this one among them. */
   channel: string
   hub: string
-  /** Looks for a round whose commit was not answered; returns its first number, or undefined where it has not happened. */
+  /** Looks for a round whose commit was not answered; returns its first number, or undefined if it has not happened. */
   find(id: string): Promise<number | undefined>
 }
 
-/** The end of a round: the number of the last change, and whether a task or a message may wait for an agent. */
+/** The result of a round: the number of the last change, and whether a task or a message may wait for an agent. */
 export type RoundEnd = { last: number; claimable: boolean; changed: boolean }
 
-/** One round: a transaction whose last statements, its commit among them, are sent together. */
+/** One round: a transaction whose last statements, including its commit, are sent together. */
 export class PostgresRound extends PostgresReads implements LedgerRound {
   /** Set when the round is durable. */
   end: RoundEnd | undefined
   #parts: RoundParts
-  /** Keys that the round looked for and that were not there, for each table. */
+  /** Keys that the round looked for and that did not exist, for each table. */
   #absent = new Map<string, Set<string>>()
   /** The state of each task as the round found it, or left it. */
   #states = new Map<string, TaskState>()
@@ -80,7 +80,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
   #counts = states.map(() => 0)
   #calls = new AgentCalls()
   #hasRows = false
-  /** The answers to what was sent without waiting. */
+  /** The answers to the statements that were sent without waiting. */
   #sent: Promise<QueryResult>[] = []
   /** The changes of the round; they get their numbers when it is over. */
   #changes: HubChange[] = []
@@ -203,7 +203,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     })
   }
 
-  /** Sends rows and does not wait: statements are answered in their order, and a failure is found at the end of the round. */
+  /** Sends rows without waiting: statements are answered in their order, and a failure shows at the end of the round. */
   async write(writes: LedgerWrites): Promise<HubChange[]> {
     const { sql, put } = this.#parts
     const { tasks, agents, gone, pipelines, schedules, unscheduled, days, marks, machines, notes, changes } = writes
@@ -242,8 +242,8 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
   }
 
   /**
-   * Ends the round. The counting of changes and the commit are sent together with the last rows, because other rounds wait for
-   * the counter until the commit.
+   * Ends the round. The counting of changes and the commit are sent together with the last rows, because other rounds wait for the counter
+   * until the commit.
    */
   async over(): Promise<void> {
     const { id, channel, hub, find } = this.#parts
@@ -272,8 +272,8 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
   }
 
   /**
-   * Sends rows. A row that the round looked for in vain is inserted: where another round has made it since, the insertion fails,
-   * and the round is done again on that row.
+   * Sends rows. A row that the round looked for in vain is inserted: if another round has made it since, the insertion fails, and the round
+   * is repeated with that row.
    */
   #put<Row>({ insert, replace }: RowStatements, table: Table<Row>, rows: readonly Row[]): void {
     if (rows.length === 0) return
@@ -335,7 +335,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     }
   }
 
-  /** Remembers which of the wanted rows are not there. */
+  /** Remembers which of the wanted rows do not exist. */
   #looked<Row>(table: Table<Row>, wanted: readonly string[] | undefined, rows: Row[]): Row[] {
     if (wanted === undefined || wanted.length === rows.length) return rows
     const there = new Set(rows.map((row) => table.id(row)))

@@ -21,7 +21,7 @@ export type Table<Row> = {
   values(row: Row): readonly unknown[]
 }
 
-/** PostgreSQL has no text with a NUL. Such letters are only in the JSON of a row, where they are escaped. */
+/** A text in PostgreSQL cannot contain NUL. Such characters only survive in the JSON of a row, in escaped form. */
 export const column = (text: string) => (text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text)
 const optional = (text: string | undefined) => (text === undefined ? null : column(text))
 
@@ -30,12 +30,15 @@ function arrayText(items: readonly string[]): string {
   return `{${items.map((item) => `"${column(item).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 
-/** Names all ready tasks for which the same agents come into question: one workspace, capabilities and wished agent. */
+/** Identifies all ready tasks that the same agents may get: one workspace, capabilities and wished agent. */
 function kindOf({ task: { workspace, capabilities, wish } }: TaskRow): string {
   return hash('sha256', JSON.stringify([workspace, [...capabilities].sort(), wish ?? null]), 'base64url').slice(0, 22)
 }
 
-/** All states, in the order in which the ledger stores the counts of their tasks: a new state comes last, and none ever moves. */
+/**
+ * All states, in the order in which the ledger stores the counts of their tasks: a new state is added at the end, and the order never
+ * changes.
+ */
 export const states: readonly TaskState[] = [
   'QUEUED',
   'PENDING_ACK',
@@ -49,7 +52,7 @@ export const states: readonly TaskState[] = [
   'CANCELLED',
 ]
 
-/** When an open task has to be looked at: `due` and the deadline are on one clock here, that of the database. */
+/** When an open task has to be checked: `due` and the deadline are on the same clock here, that of the database. */
 function wakeOf({ task, due }: TaskRow): number | null {
   if (finishedStates.includes(task.state)) return null
   const wake = Math.min(due ?? Infinity, deadlineOf(task) ?? Infinity)

@@ -10,8 +10,8 @@ import { ledgerFailure, sqlState } from './failures.ts'
 type Migration = { name: string; sql(schema: string): string }
 
 /**
- * Text columns that are sorted or compared have the collation "C", so that every database orders them as the hub does. Rows are
- * kept as the JSON text that the hub wrote: the types json and jsonb refuse some texts that a prompt may contain.
+ * Text columns that are sorted or compared have the collation "C", so that every database orders them as the hub does. Rows are kept as the
+ * JSON text that the hub wrote: the types json and jsonb refuse some texts that a prompt may contain.
  */
 const migrations: readonly Migration[] = [
   {
@@ -163,9 +163,9 @@ const migrations: readonly Migration[] = [
 /** The newest version that this program knows. */
 export const newestVersion = migrations.length
 
-/** The version of the schema, where there is one; 0 before the first migration. */
+/** The version of the schema, if it exists; 0 before the first migration. */
 export async function versionOf(session: Session, schema: string): Promise<number> {
-  // The catalog itself is read: a function that looks a name up may remember that it was not there a moment ago.
+  // The catalog itself is read: a function that looks up a name may remember that it did not exist a moment ago.
   const [found] = await session.rows(
     `SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'ledger'`,
     [schema],
@@ -175,7 +175,7 @@ export async function versionOf(session: Session, schema: string): Promise<numbe
   return row?.version ?? 0
 }
 
-/** The words for a schema that a newer termaite has made. */
+/** The error for a schema that a newer termaite has made. */
 function tooNew(shown: string, version: number): StoreError {
   return new StoreError(
     `The ledger at ${shown} has the schema ${version}, and this termaite knows schemas up to ${newestVersion}: a newer hub has changed it. Update termaite here with: npm install --global termaite@latest`,
@@ -185,8 +185,8 @@ function tooNew(shown: string, version: number): StoreError {
 type MigrationReport = { from: number; to: number; made: string[] }
 
 /**
- * Brings the schema to the newest version, in one transaction and under a lock, so that hubs that start at the same time do it
- * once. Throws where a newer termaite has made the schema.
+ * Brings the schema to the newest version, in one transaction and under a lock, so that hubs that start at the same time do it once. Throws
+ * if a newer termaite has made the schema.
  */
 export async function migrate(address: PostgresAddress, clock: Clock): Promise<MigrationReport> {
   const { schema, shown } = address

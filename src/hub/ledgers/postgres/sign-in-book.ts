@@ -11,7 +11,7 @@ export class PostgresSignInBook implements SignInBook {
   #schema: string
   #rows: BookRows<SignIn[]>
   #links: BookRows<SignInLink[]>
-  /** The sign-ins by the hashes of their cookies, made of the rows that `#of` names. */
+  /** The sign-ins by the hashes of their cookies, built from the rows in `#of`. */
   #byCookie = new Map<string, SignIn>()
   #of: SignIn[] | undefined
 

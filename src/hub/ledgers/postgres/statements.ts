@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { wholeHub } from '../../model/tasks/machine-rules.ts'
 import { agentColumns, taskColumns } from './rows.ts'
 
-/** A statement with a name that follows from its text, so that every connection prepares it once. */
+/** A statement with a name derived from its text, so that every connection prepares it once. */
 export function statement(name: string, text: string): Statement {
   return { name: `${name} ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text }
 }
@@ -24,7 +24,7 @@ const removable = (s: string) => ({
 
 const held = `state IN ('PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS')`
 
-/** The statements of a ledger in one schema. Rows are locked in the order of their keys, so that rounds rarely wait in a circle. */
+/** The statements of a ledger in one schema. Rows are locked in the order of their keys, so that deadlocks between rounds are rare. */
 export function ledgerStatements(s: string) {
   const byIds = (name: string, table: string, columns: string, lock = '') =>
     statement(`${name}${lock}`, `SELECT id, ${columns} FROM ${s}.${table} WHERE id = ANY($1) ORDER BY id ${lock}`)
@@ -38,7 +38,7 @@ export function ledgerStatements(s: string) {
     begin: 'BEGIN',
     snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
     head: statement('head', `SELECT seq, epoch, ${databaseNow} AS now FROM ${s}.ledger`),
-    /** The advisory lock lasts as long as the transaction: a later look for the round waits until it is over. */
+    /** The advisory lock lasts as long as the transaction: a later search for the round waits until it is over. */
     roundHead: statement(
       'round head',
       `SELECT seq, epoch, ${databaseNow} AS now, pg_advisory_xact_lock($1::bigint) FROM ${s}.ledger`,
@@ -190,8 +190,8 @@ export function ledgerStatements(s: string) {
     dropAgents: statement('drop agents', `DELETE FROM ${s}.agents WHERE id = ANY($1)`),
     dropSchedules: statement('drop schedules', `DELETE FROM ${s}.schedules WHERE id = ANY($1)`),
     /**
-     * The last statement of a round that changes something. The row of the counter is locked from here to the commit, so that
-     * numbers are in the order of commits, and none is left out: a round that fails gives its numbers back.
+     * The last statement of a round that changes something. The row of the counter is locked from here to the commit, so that numbers are
+     * in the order of commits and have no gaps: a round that fails gives its numbers back.
      */
     putChanges: statement(
       'put changes',
@@ -221,11 +221,11 @@ export const databaseNow = `floor(extract(epoch FROM clock_timestamp()) * 1000):
 
 export type RowStatements = { insert: Statement; replace: Statement }
 
-/** The statements that write rows of a table, given as one list for each column: of new rows, or of any. */
+/** The statements that write rows of a table, given as one list for each column: one for new rows, and one for any rows. */
 export function rowStatements<Row>(schema: string, { name, columns }: Table<Row>): RowStatements {
   const names = columns.map(([column]) => column)
   const [key, ...others] = names
-  // A list of lists has to be rectangular, so arrays come as texts.
+  // A list of lists has to be rectangular, so arrays are passed as texts.
   const from = columns.map(([, type], at) => `$${at + 1}::${type === 'text[]' ? 'text' : type}[]`)
   const picked = columns.map(([column, type]) => (type === 'text[]' ? `r.${column}::text[]` : `r.${column}`))
   const insert = `INSERT INTO ${schema}.${name} (${names.join(', ')})
@@ -238,9 +238,9 @@ export function rowStatements<Row>(schema: string, { name, columns }: Table<Row>
 }
 
 /**
- * The rule of `test/contract/claim-rule.ts` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same
- * agents, so the agents are found once for each kind, and the cost follows the number of kinds and not the number of tasks. The first row has the kinds
- * with the places of their agents in the query; the others have the tasks.
+ * The rule of `test/contract/claim-rule.ts` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the
+ * agents are found once for each kind, and the cost depends on the number of kinds instead of the number of tasks. The first row has the
+ * kinds with the places of their agents in the query; the others have the tasks.
  *
  * $1 agents, $2 stopped workspaces, $3 tasks that are left out, $4 steady, $5 wishedBefore, $6 awayBefore, $7 the most.
  */

@@ -7,7 +7,7 @@ import { ledgerFailure } from './failures.ts'
 import { states } from './rows.ts'
 import { newestVersion, versionOf } from './schema.ts'
 
-/** Looks at a ledger in PostgreSQL and changes nothing. */
+/** Inspects a ledger in PostgreSQL without changing anything. */
 export async function postgresStatus(address: PostgresAddress, clock: Clock): Promise<LedgerStatus> {
   const { schema: s, shown } = address
   const session = await openSession(address, clock, 'status').catch((error: unknown) => {

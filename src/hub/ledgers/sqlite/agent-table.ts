@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { AgentRow } from '../../model/hub-ledger.ts'
 
 /**
- * The agents of the ledger. They are few and are read in every round, so they are also kept in memory; `reload` reads them again
- * after changes that were taken back.
+ * The agents of the ledger. They are few and every round reads them, so they are also kept in memory; `reload` reads them again after a
+ * rollback.
  */
 export class AgentTable {
   #all: StatementSync
@@ -23,7 +23,7 @@ export class AgentTable {
     this.#rows = new Map(rows.map((row) => [row.agent.id, row]))
   }
 
-  /** Ends every connection on which an agent waits: the process that had them is gone. */
+  /** Ends every wait of an agent: the process that had the connections is gone. */
   hangUp(): void {
     for (const { wait, ...row } of this.#rows.values()) if (wait) this.put(row)
   }

@@ -18,9 +18,9 @@ import { fileHubLedger, textsEnding } from './hub-ledger.ts'
 const endings = [...besideDatabase, textsEnding]
 
 type SqliteArchiveParts = StoreVoice & {
-  /** The folder of the long texts, where it is not beside the ledger. */
+  /** The folder of the long texts, if it is not beside the ledger. */
   texts?: string
-  /** Brings a task of an older termaite to the form of today. */
+  /** Converts a task of an older termaite to today's format. */
   adopt?(ledger: HubLedger): (task: Task) => Promise<Task>
 }
 
@@ -33,7 +33,7 @@ export async function sqliteArchive(path: string, parts: SqliteArchiveParts): Pr
   return new SqliteArchive(path, parts, ledger)
 }
 
-/** Throws where a ledger is damaged: a hub would set it aside and begin a new one, but a backup of that would be empty. */
+/** Throws if a ledger is damaged: a hub would set it aside and begin a new one, but a backup of that would be empty. */
 function checkFile(path: string): void {
   const db = openDatabase(path)
   try {
@@ -41,7 +41,7 @@ function checkFile(path: string): void {
     if (found?.quick_check !== 'ok') throw new StoreError(`${path} is damaged: ${found?.quick_check}`)
   } catch (error) {
     if (isDamaged(error, path)) throw new StoreError(`${path} is damaged, or no ledger`, { cause: error })
-    // A hub that has the ledger open is noticed when the ledger is opened.
+    // If a hub has the ledger open, opening the ledger reveals it.
     if (error instanceof StoreError) throw error
   } finally {
     db.close()

@@ -35,13 +35,13 @@ import { ReadyTasks } from './ready-tasks.ts'
 import { SideTables } from './side-tables.ts'
 import { TaskTable } from './task-table.ts'
 
-/** The ending of the folder beside the ledger with the long texts of its tasks. */
+/** The suffix of the folder beside the ledger with the long texts of its tasks. */
 export const textsEnding = '-texts'
 
 /** How many free pages are given back together, so that nobody waits long. */
 const shrinkPages = 1_000
 
-/** How many tasks of an older termaite are brought to the form of today together. */
+/** How many tasks of an older termaite are converted to today's format together. */
 const page = 200
 
 /** Another process has the ledger open. */
@@ -52,8 +52,8 @@ export class LedgerTaken extends Error {
 }
 
 /**
- * `mostChanges`: how many changes are stored for followers that fall behind; `free` tells the bytes that are free on the disk;
- * `texts`: the folder of the long texts, where it is not beside the ledger.
+ * `mostChanges`: how many changes are stored for followers that fall behind; `free` returns the bytes that are free on the disk; `texts`:
+ * the folder of the long texts, if it is not beside the ledger.
  */
 type FileLedgerOptions = Partial<StoreVoice> & {
   texts?: string
@@ -61,7 +61,7 @@ type FileLedgerOptions = Partial<StoreVoice> & {
   free?: () => number | undefined
 }
 
-/** A hub's ledger in SQLite, which one process at a time has open. A file that is damaged is set aside, and a new one begins. */
+/** A hub's ledger in SQLite, which only one process at a time can open. A damaged file is set aside, and a new one begins. */
 export function fileHubLedger(
   path: string,
   {
@@ -98,9 +98,9 @@ type Parts = {
 function openLedger(db: DatabaseSync, parts: Parts): HubLedger {
   const { path, clock } = parts
   try {
-    // Only a new file takes this setting: its free pages can be given back to the disk later.
+    // Only a new file accepts this setting: its free pages can be given back to the disk later.
     db.exec('PRAGMA auto_vacuum = INCREMENTAL')
-    // An exclusive lock from the first statement on: a second process is refused, and a dead one holds no lock.
+    // An exclusive lock from the first statement on: a second process is refused, and a dead process leaves no lock behind.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     inTransaction(db, () => layOut(db, path, clock.now()))
     return new SqliteLedger(db, parts)
@@ -150,7 +150,7 @@ class SqliteLedger implements HubLedger {
     const meta = <T>(name: string) => (stored.get(name) as { value: T }).value
     this.#epoch = meta('epoch')
     this.#seq = this.#tables.side.lastChange()
-    // The clock may have been set back since the ledger was last open: its steady time goes on from where it was.
+    // The clock may have been set back since the ledger was last open: its steady time continues from its last value.
     this.#began = Math.max(clock.now(), meta('steady')) - clock.elapsed()
     this.#keepSteady = db.prepare("UPDATE meta SET value = ? WHERE name = 'steady'")
     inTransaction(db, () => this.#resume())
@@ -199,7 +199,7 @@ class SqliteLedger implements HubLedger {
   }
 
   listen(told: (news: LedgerNews) => void): () => void {
-    // A function of its own for each call, so that one function can listen twice and stop once.
+    // Each call wraps its function, so that one function can listen twice and stop once.
     const listener = (news: LedgerNews) => told(news)
     this.#listeners.add(listener)
     return () => {
@@ -207,7 +207,7 @@ class SqliteLedger implements HubLedger {
     }
   }
 
-  /** Counts page by page, so that others come in between. */
+  /** Counts page by page, so that other work runs in between. */
   async prunable(keptMs: number): Promise<Prunable> {
     const { tasks } = this.#tables
     const before = this.#moment().steady - keptMs
@@ -273,7 +273,7 @@ class SqliteLedger implements HubLedger {
     return this.#free()
   }
 
-  /** No round is under way meanwhile: the copy would hold what the round may still take back. */
+  /** No round runs at the same time: the copy would contain changes that the round may still roll back. */
   copy(): Promise<string> {
     return this.#serial(() => copyDatabase(this.#db, this.#path, this.clock.now()))
   }
@@ -305,7 +305,7 @@ class SqliteLedger implements HubLedger {
     })
   }
 
-  /** Corrects the rows for the time in which no hub ran: no agent waits any more, and none could be heard from. */
+  /** Corrects the rows for the time in which no hub ran: no agent waits any more, and no agent could report. */
   #resume(): void {
     const { agents, tasks } = this.#tables
     const { steady } = this.#moment()
@@ -334,14 +334,14 @@ class SqliteLedger implements HubLedger {
     this.#seq += changes.length
   }
 
-  /** Takes everything back that a round has written. Some failures of SQLite have done so already. */
+  /** Rolls back everything that a round has written. Some failures of SQLite have done so already. */
   #takeBack(): void {
     if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
     if (this.#db.isOpen) this.#tables.agents.reload()
   }
 
   #tell(news: LedgerNews): void {
-    // A listener that throws must not make a round fail that is durable.
+    // A listener that throws must not fail a round that is already durable.
     for (const told of this.#listeners) queueMicrotask(() => told(news))
   }
 }

@@ -5,7 +5,7 @@ import { inTransaction } from '../../../store/sqlite.ts'
 import { named } from '../../../store/store-error.ts'
 import { inviteOf } from '../book-entries.ts'
 
-/** The table of the invitations, which stands in the hub's ledger. */
+/** The table of the invitations, which is in the hub's ledger. */
 export const inviteTables = `
   CREATE TABLE IF NOT EXISTS invites (
     id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, hash TEXT NOT NULL UNIQUE, ends REAL NOT NULL, invite TEXT NOT NULL

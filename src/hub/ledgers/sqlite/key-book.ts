@@ -5,7 +5,7 @@ import { inTransaction } from '../../../store/sqlite.ts'
 import { named } from '../../../store/store-error.ts'
 import { keyOf } from '../book-entries.ts'
 
-/** The tables of the keys, which stand in the hub's ledger. */
+/** The tables of the keys, which are in the hub's ledger. */
 export const keyTables = `
   CREATE TABLE IF NOT EXISTS keys (
     id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, hash TEXT NOT NULL UNIQUE,

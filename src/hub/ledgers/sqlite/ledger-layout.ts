@@ -17,18 +17,18 @@ import { AgentTable } from './agent-table.ts'
 import { SideTables } from './side-tables.ts'
 import { finished, TaskTable } from './task-table.ts'
 
-/** The layout in which every note has a row of its own; before it, notes were kept with their task alone. */
+/** The layout in which every note has a row of its own; before it, notes were only kept inside their task. */
 const notesApart = 1
 /** The layout whose tasks have columns, and in which diffs may still be inside tasks, as an older termaite kept them. */
 const columns = 2
 /** The layout in which diffs are beside the tasks. */
 const diffsApart = 3
-/** The layout of today, which has rules of machines: an older termaite would give tasks to agents that are paused. */
+/** Today's layout, which has rules of machines: an older termaite would give tasks to agents that are paused. */
 const today = 4
 
 /**
- * Every table of the ledger. Tasks and the others are stored as JSON; the columns beside it follow from it, and only serve to
- * find rows. Frequent searches have an index of their own that holds open tasks alone, so that finished ones cost nothing.
+ * Every table of the ledger. Tasks and the other things are stored as JSON; the columns beside it are derived from it, and only serve to
+ * find rows. Frequent searches have an index of their own that contains only open tasks, so that finished ones cost nothing.
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -91,7 +91,7 @@ const tables = `
 /** The tables of an older termaite whose rows get columns. */
 const renewed = ['tasks', 'agents', 'pipelines', 'schedules'] as const
 
-/** Makes the tables, or brings those of an older termaite to the layout of today. Runs in a transaction. */
+/** Makes the tables, or converts those of an older termaite to today's layout. Runs in a transaction. */
 export function layOut(db: DatabaseSync, path: string, now: number): void {
   const layout = layoutOf(db)
   if (layout > today)
@@ -117,7 +117,7 @@ const layoutOf = (db: DatabaseSync) =>
 /** Whether the diffs of an older termaite may still be inside tasks. */
 export const hasOldTasks = (db: DatabaseSync) => layoutOf(db) < diffsApart
 
-/** Says that no task has to be brought to the form of today any more. */
+/** Records that no task has to be converted to today's format any more. */
 export const finishOldTasks = (db: DatabaseSync) => db.exec(`PRAGMA user_version = ${today}`)
 
 const hasTable = (db: DatabaseSync, name: string) =>
@@ -127,8 +127,8 @@ const hasTable = (db: DatabaseSync, name: string) =>
 const page = 500
 
 /**
- * Takes the rows of an older termaite over. That one found the tasks that may begin, and the pipelines whose time is used up,
- * by looking at all of them after each start: here they are due at once, so that the hub looks at them.
+ * Takes over the rows of an older termaite. It found the tasks that may begin, and the pipelines whose time is used up, by checking all of
+ * them after each start: here they are due at once, so that the hub checks them.
  */
 function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now: number; layout: number }): void {
   const tasks = new TaskTable(db)

@@ -22,7 +22,7 @@ export type LedgerMoment = Pick<LedgerLook, 'seq' | 'epoch' | 'now' | 'steady'>
 /** Runs reads or writes of the ledger; their errors name its file. */
 type Access = <T>(verb: 'read' | 'write', work: () => T) => T
 
-/** Reads of one moment. Nothing else writes meanwhile, because rounds and looks come one after the other. */
+/** Reads of one moment. Nothing else writes at the same time, because rounds and looks run one after the other. */
 export class SqliteLook implements LedgerLook {
   readonly seq: number
   readonly epoch: string

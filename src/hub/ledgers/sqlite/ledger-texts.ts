@@ -6,13 +6,13 @@ import { timeApart } from '../../../base/time/clock.ts'
 import { sizeWords } from '../../../base/text/size-words.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 
-/** A text that no task names is kept for this long: it is stored before the answer that names it. */
+/** A text that no task refers to is kept for this long: it is stored before the answer that refers to it. */
 const youngMs = 24 * 60 * 60_000
 
 /** Long texts are refused while less than this is free, so that small changes of tasks still find room. */
 const leastFreeBytes = 256 * 1024 * 1024
 
-/** The long texts of a ledger, which knows the texts that were stored lately. */
+/** The long texts of a ledger; it also remembers which texts were stored lately. */
 export class LedgerTexts implements Blobs {
   #blobs: FileBlobs | MemoryBlobs
   #clock: Clock
@@ -20,7 +20,7 @@ export class LedgerTexts implements Blobs {
   /** When this process stored each text, by `Clock.elapsed`. */
   #stored = new Map<string, number>()
 
-  /** `free` tells the bytes that are free on the disk. */
+  /** `free` returns the bytes that are free on the disk. */
   constructor(blobs: FileBlobs | MemoryBlobs, clock: Clock, free: () => number | undefined = () => undefined) {
     this.#blobs = blobs
     this.#clock = clock
@@ -60,12 +60,12 @@ export class LedgerTexts implements Blobs {
     return this.#blobs.clear()
   }
 
-  /** The size of a text on the disk; 0 where it is missing. */
+  /** The size of a text on the disk; 0 if it is missing. */
   bytes(sha: string): Promise<number> {
     return this.#blobs.bytes(sha)
   }
 
-  /** Removes the texts that are not named and were not stored within the last day. */
+  /** Removes the texts that no task refers to and that were not stored within the last day. */
   async sweep(isNamed: (sha: string) => boolean): Promise<void> {
     for (const [sha, at] of this.#stored) if (this.#clock.elapsed() - at >= youngMs) this.#stored.delete(sha)
     await this.#blobs.removeAll(

@@ -9,16 +9,16 @@ import { isWaitedFor, workspacesOf } from '../../model/tasks/task-wait.ts'
 import { hasWorkspace, isPattern } from '../../model/tasks/workspace.ts'
 import { capabilitiesIn } from './task-table.ts'
 
-/** Ready tasks that the same agents may have: those of one workspace with the same capabilities and the same wish. */
+/** Ready tasks that the same agents may get: those of one workspace with the same capabilities and the same wish. */
 type Kind = { workspace: string; capabilities: string; wish: string }
 
-/** A ready task as far as its place and its wish need it; tasks with a lower rank go first. */
+/** The fields of a ready task that decide its place and its wish; tasks with a lower rank go first. */
 type ReadyTask = { id: string; rank: number; created: number; touched: number }
 
-/** The tasks of one kind in their order, as far as they were read, and the agents that may have them. */
+/** The tasks of one kind in their order, as far as they were read, and the agents that may get them. */
 type Line = {
   kind: Kind
-  /** The agents that may have a task of this kind, and those that may have one that was touched since `wishedBefore`. */
+  /** The agents that may get a task of this kind, and those that may get one that was touched since `wishedBefore`. */
   agents: string[]
   fresh: string[]
   read: ReadyTask[]
@@ -31,13 +31,13 @@ type Line = {
 const page = 32
 
 const ready = 'FROM tasks INDEXED BY tasks_ready WHERE ready = 1'
-/** Parameters have names here, because each stands more than once, and the oldest Node that we run on knows no numbered ones. */
+/** Parameters have names here, because each is used more than once, and the oldest Node that we support does not know numbered ones. */
 const wished =
   'FROM tasks INDEXED BY tasks_wished WHERE workspace = :workspace AND capabilities = :capabilities AND wished'
 
 /**
- * Finds the ready tasks that agents may have. There may be thousands of ready tasks that no agent can do: they are skipped kind by
- * kind, and never looked at one by one.
+ * Finds the ready tasks that agents may get. There may be thousands of ready tasks that no agent can do: they are skipped kind by kind, and
+ * never checked one by one.
  */
 export class ReadyTasks {
   #agents: AgentTable
@@ -52,7 +52,7 @@ export class ReadyTasks {
       workspace: db.prepare(`SELECT workspace ${ready} AND workspace > ? ORDER BY workspace LIMIT 1`),
       first: db.prepare(`${capabilities} ORDER BY capabilities LIMIT 1`),
       next: db.prepare(`${capabilities} AND capabilities > ? ORDER BY capabilities LIMIT 1`),
-      // Goes from each wish to the next, however many tasks have it.
+      // Jumps from each wish to the next, however many tasks have it.
       wishes: db.prepare(
         `WITH RECURSIVE wishes (wish) AS (
            SELECT min(wished) ${wished} > ''
@@ -67,7 +67,7 @@ export class ReadyTasks {
     }
   }
 
-  /** Ready tasks that one of the agents may have, in the order in which tasks are given out. */
+  /** Ready tasks that one of the agents may get, in the order in which tasks are given out. */
   claimable(query: ClaimQuery, steady: number): Claimable[] {
     const except = new Set(query.except)
     let lines = this.#lines(query, steady)
@@ -100,12 +100,12 @@ export class ReadyTasks {
     return new FleetRules(rules, rules.some(({ limit }) => limit !== undefined) ? this.heldOn() : undefined)
   }
 
-  /** The next task of a line; more tasks are read when those that were read are used up. */
+  /** The next task of a line; reads more tasks when those that were read are used up. */
   #next(line: Line, { wishedBefore }: ClaimQuery): ReadyTask | undefined {
     if (line.used === line.read.length && !line.isRead) {
       const { kind, fresh } = line
       const last = line.read.at(-1)
-      // A task that still waits for an agent which is not among those of the query goes to none of them.
+      // If a task still waits for an agent that is not in the query, none of the agents in the query gets it.
       const before = fresh.length > 0 ? Number.MAX_VALUE : wishedBefore
       const after = [last?.rank ?? -Infinity, last?.created ?? 0, last?.id ?? ''] as const
       const { workspace, capabilities, wish } = kind
@@ -116,7 +116,7 @@ export class ReadyTasks {
     return line.read[line.used]
   }
 
-  /** The kinds of ready tasks that one of the agents may have. */
+  /** The kinds of ready tasks that one of the agents may get. */
   #lines(query: ClaimQuery, steady: number): Line[] {
     const { stopped, wishedBefore, awayBefore } = query
     const at = { steady, wishedBefore, awayBefore }
@@ -171,7 +171,7 @@ export class ReadyTasks {
   #workspaces(agents: readonly AgentRow[]): Map<string, AgentRow[]> {
     const known = new Map<string, AgentRow[]>()
     const keys = agents.map(({ agent }) => workspacesOf(agent))
-    // A key that stands for several repositories is compared with every workspace that has a ready task.
+    // A key that covers several repositories is compared with every workspace that has a ready task.
     if (keys.some((some) => some.some(isPattern))) {
       let next = this.#sql.workspace.get('') as Kind | undefined
       for (; next; next = this.#sql.workspace.get(next.workspace) as Kind | undefined) {

@@ -9,7 +9,7 @@ import type { TaskNote } from '../../model/tasks/task-note.ts'
 import { nextRunOf } from '../../model/hub-ledger.ts'
 import { markKey } from '../../model/tasks/inbox.ts'
 
-/** How many changes are stored for followers that fell behind where nothing else is said; one that is further behind reads everything again. */
+/** How many changes are stored by default for followers that fell behind; a follower that is further behind reads everything again. */
 const usualChanges = 50_000
 /** Old changes are deleted each time this many new ones were stored. */
 const sweepEvery = 1_000
@@ -48,7 +48,10 @@ const statements = {
 type Stored = { text: string }
 type StoredPipeline = Stored & { due: number | null }
 
-/** Everything of the ledger beside its tasks, agents, keys and sign-ins: pipelines, schedules, days, marks, rules of machines, notes and changes. */
+/**
+ * Everything in the ledger except its tasks, agents, keys and sign-ins: pipelines, schedules, days, marks, rules of machines, notes and
+ * changes.
+ */
 export class SideTables {
   #sql: Record<keyof typeof statements, StatementSync>
   #mostChanges: number
@@ -127,7 +130,7 @@ export class SideTables {
     return (this.#sql.lastChange.get() as { seq: number | null }).seq ?? 0
   }
 
-  /** Stores changes under the numbers that follow; returns them with their numbers. */
+  /** Stores changes under the next numbers; returns them with their numbers. */
   append(changes: readonly NewChange[], last: number): HubChange[] {
     return changes.map((change, at) => {
       const seq = last + at + 1
@@ -138,7 +141,7 @@ export class SideTables {
     })
   }
 
-  /** The changes after a number, oldest first; undefined when some of them are no longer stored, or the number was never given. */
+  /** The changes after a number, oldest first; undefined if some of them are no longer stored, or the number was never assigned. */
   since(seq: number, most: number): HubChange[] | undefined {
     const first = (this.#sql.firstChange.get() as { seq: number | null }).seq ?? 1
     if (first > seq + 1 || seq > this.lastChange()) return undefined

@@ -5,7 +5,7 @@ import { inTransaction } from '../../../store/sqlite.ts'
 import { named } from '../../../store/store-error.ts'
 import { signInOf } from '../book-entries.ts'
 
-/** The tables of links and sign-ins, which stand in the hub's ledger. */
+/** The tables of links and sign-ins, which are in the hub's ledger. */
 export const signInTables = `
   CREATE TABLE IF NOT EXISTS links (id TEXT PRIMARY KEY, made INTEGER NOT NULL, link TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS sign_ins (

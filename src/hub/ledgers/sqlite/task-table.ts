@@ -15,7 +15,7 @@ const fields = 'task, touched, ready, due'
 /** The states of finished tasks in SQL. */
 export const finished = finishedStates.map((state) => `'${state}'`).join(', ')
 
-/** A task that may be removed, with what goes with it; `bytes` are those of the task and its notes. */
+/** A task that may be removed, with everything that is removed along with it; `bytes` is the size of the task and its notes. */
 type PrunableTask = {
   id: string
   touched: number
@@ -26,14 +26,16 @@ type PrunableTask = {
   texts: string[]
 }
 
-/** Finished tasks that may be removed, by the same rule as `LedgerRound.expired`; the time before which they were touched is given twice. */
+/**
+ * Finished tasks that may be removed, by the same rule as `LedgerRound.expired`; the time before which they were touched is passed twice.
+ */
 const removable = `FROM tasks t INDEXED BY tasks_ended WHERE t.state IN (${finished}) AND t.touched < ? AND t.merging IS NULL
   AND NOT EXISTS (SELECT 1 FROM task_needs n WHERE n.need = t.id)
   AND (t.pipeline IS NULL OR NOT EXISTS (
     SELECT 1 FROM tasks o WHERE o.pipeline = t.pipeline AND (o.state NOT IN (${finished}) OR o.touched >= ?
       OR o.merging = 1 OR EXISTS (SELECT 1 FROM task_needs n WHERE n.need = o.id))))`
 
-/** The tasks of the ledger. They are read through indexes alone, so that finished ones cost nothing. */
+/** The tasks of the ledger. They are only read through indexes, so that finished ones cost nothing. */
 export class TaskTable {
   #db: DatabaseSync
   #prepared = new Map<string, StatementSync>()
@@ -66,7 +68,7 @@ export class TaskTable {
       -priority,
       capabilitiesText(capabilities),
       wish,
-      // Ready tasks that are meant for an agent are also found by it alone.
+      // Ready tasks that are meant for an agent can also be found by that agent alone.
       ready && wish !== '' ? wish : null,
       agent ?? null,
       ready ? 1 : 0,
@@ -139,14 +141,14 @@ export class TaskTable {
     return rows.toSorted((a, b) => (a.task.id < b.task.id ? -1 : 1))
   }
 
-  /** Open tasks whose `due` or deadline is over, the longest overdue first. */
+  /** Open tasks whose `due` or deadline has passed, the longest overdue first. */
   overdue(at: { steady: number; now: number }, most: number): TaskRow[] {
     const due = this.#statement('SELECT id FROM tasks WHERE due <= ? ORDER BY due LIMIT ?').all(at.steady, most)
     const late = this.#statement('SELECT id FROM tasks WHERE deadline <= ? ORDER BY deadline LIMIT ?').all(at.now, most)
     return this.rows([...new Set([...due, ...late].map((row) => (row as Place).id))].slice(0, most))
   }
 
-  /** Notes the needs of open tasks that an older termaite did not note, because it noted those of queued tasks alone. */
+  /** Stores the needs of open tasks that an older termaite did not store, because it only stored those of queued tasks. */
   noteNeeds(): void {
     const states = [...heldStates, 'BLOCKED', 'IN_REVIEW'].map((state) => `'${state}'`).join(', ')
     this.#db.exec(`INSERT OR IGNORE INTO task_needs (need, task)
@@ -164,7 +166,10 @@ export class TaskTable {
     return ids.filter((id) => needing.get(id) !== undefined)
   }
 
-  /** Some of the tasks that `expired` finds, after a place in their order, with the sizes and names of everything that goes with them. */
+  /**
+   * Some of the tasks that `expired` finds, after a place in their order, with the sizes and names of everything that is removed along with
+   * them.
+   */
   prunable(before: number, after: { touched: number; id: string }, most: number): PrunableTask[] {
     const sql = `SELECT t.id, t.touched, t.state, t.pipeline, octet_length(t.task) AS bytes ${removable}
       AND (t.touched, t.id) > (?, ?) ORDER BY t.touched, t.id LIMIT ?`
@@ -181,14 +186,14 @@ export class TaskTable {
     })
   }
 
-  /** The tasks that name a long text, or have named it. */
+  /** The tasks that refer to a long text, or have referred to it. */
   naming(text: string): string[] {
     return (this.#statement('SELECT task AS id FROM task_texts WHERE text = ?').all(text) as Place[]).map(
       ({ id }) => id,
     )
   }
 
-  /** Removes tasks with everything that is found by them, and remembers their ids. */
+  /** Removes tasks with everything that belongs to them, and remembers their ids. */
   remove(removed: readonly RemovedTask[]): void {
     const drop = ['tasks WHERE id', 'task_needs WHERE task', 'task_texts WHERE task', 'notes WHERE task'].map((from) =>
       this.#statement(`DELETE FROM ${from} = ?`),
@@ -236,7 +241,7 @@ export class TaskTable {
     return defined({ due: next('due'), deadline: next('deadline') })
   }
 
-  /** Gives the agents of all tasks in a state at least until this time to be heard from: while no hub ran, they could reach none. */
+  /** Gives the agents of all tasks in a state at least until this time to report: while no hub ran, they could not reach one. */
   extend(state: TaskState, until: number): void {
     this.#statement('UPDATE tasks SET due = max(coalesce(due, 0), ?) WHERE state = ?').run(until, state)
   }
@@ -246,14 +251,14 @@ export class TaskTable {
     return this.#rows(`SELECT ${fields} FROM tasks WHERE id > ? ORDER BY id LIMIT ?`, id, most)
   }
 
-  /** Whether a task names a long text, or has named it. */
+  /** Whether a task refers to a long text, or has referred to it. */
   names(text: string): boolean {
     return this.#statement('SELECT 1 FROM task_texts WHERE text = ? LIMIT 1').get(text) !== undefined
   }
 
   /**
-   * The places of a list, not in order. The index begins with what the query names; where that may be a lot, each state is read
-   * on its own and newest first, so that only as many rows are looked at as are asked for.
+   * The places of a list, not in order. The index begins with the columns that the query names; if those match many rows, each state is
+   * read on its own and newest first, so that only as many rows are read as the query wants.
    */
   #places(query: TaskQuery, most: number): Place[] {
     const { states: wanted, workspace, agent, pipeline, like, merging, mentions, after } = query

@@ -1,19 +1,22 @@
 import type { CallerRole } from './hub-key.ts'
 
-/** One act of a client at the hub: who did what on what, from where, and how it ended. It holds no prompt, no answer and no secret. */
+/**
+ * One act of a client at the hub: who did what, on which subject, from which address, and with which outcome. It contains no prompt, no
+ * answer and no secret.
+ */
 export type HubAct = {
   at: number
   /** The client's name, the id of its key, of its sign-in or of the person whom the proxy signed in, and its role. */
   by: string
   key: string
   role: CallerRole
-  /** The client's address; a program that wrote into the ledger itself has none. */
+  /** The client's address; missing for a program that wrote into the ledger itself. */
   address?: string
-  /** The act in a few words that never change, such as `tasks approve` or `mcp assign_task`. */
+  /** The name of the act, which never changes, such as `tasks approve` or `mcp assign_task`. */
   act: string
   /** The id of the task, agent, key or other thing that the act was on. */
   on?: string
-  /** `refused`: the client's role does not have the act. `failed`: the hub could not do it, for the reason of its HTTP status. */
+  /** `refused`: the client's role does not allow the act. `failed`: the hub could not do it, for the reason of its HTTP status. */
   outcome: 'done' | 'refused' | 'failed'
   status: number
 }
@@ -24,15 +27,15 @@ export type KeptAct = HubAct & { number: number }
 /** A page of acts, the oldest first: those since a time, by one client, after a number. */
 export type AuditQuery = { since?: number; by?: string; after?: number; most: number }
 
-/** Where the hub keeps the acts of its clients. It keeps the newest ones, bounded in number and age. */
+/** Stores the acts of the hub's clients: the newest ones, bounded in number and age. */
 export interface HubAuditBook {
-  /** Keeps all of the acts or none. Once the promise resolves they survive the end of the process. */
+  /** Keeps all of the acts or none of them. Once the promise resolves they survive the end of the process. */
   add(acts: readonly HubAct[]): Promise<void>
   page(query: AuditQuery): Promise<KeptAct[]>
   close(): Promise<void>
 }
 
-/** How many acts are kept, and for how long, where the settings say nothing else. */
+/** How many acts are kept, and for how long, by default. */
 export const auditBounds = { most: 500_000, days: 400 } as const
 
 export type AuditBounds = { most: number; days: number }

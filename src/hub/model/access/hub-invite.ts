@@ -9,22 +9,22 @@ export type HubInvite = {
   by: string
   made: number
   ends: number
-  /** How long the key lasts, where it ends by itself. */
+  /** The lifetime of the key, if it expires. */
   lifeMs?: number
   /** The hash of the secret that the machine made for itself: the same request again, after a lost answer, gets the same key. */
   used?: { hash: string; at: number }
 }
 
-/** Whether a machine can still join by an invitation. */
+/** Whether a machine can still join with an invitation. */
 export const isOpenInvite = ({ ends, used }: HubInvite, now: number) => used === undefined && ends > now
 
-/** Where invitations are stored. There is one for each name, whatever its case; every change is durable when its promise resolves. */
+/** Stores the invitations, one for each name regardless of case; every change is durable when its promise resolves. */
 export interface HubInviteBook {
   all(): Promise<HubInvite[]>
   withHash(hash: string): Promise<HubInvite | undefined>
-  /** Stores an invitation, in the place of one for the same name, and forgets those that ended before a time. */
+  /** Stores an invitation, in place of one for the same name, and forgets those that expired before a time. */
   put(invite: HubInvite, endedBefore: number): Promise<void>
-  /** Says who used an invitation; false where it is gone, or somebody has used it already. */
+  /** Records who used an invitation; false if it is gone, or somebody has used it already. */
   use(id: string, used: { hash: string; at: number }): Promise<boolean>
   /** Removes the invitation for a name. */
   removeNamed(name: string): Promise<void>
@@ -43,7 +43,7 @@ export function codeOf(bytes: Uint8Array): string {
   )
 }
 
-/** A code as a person typed it, in the form in which it was made; undefined where it cannot be one. */
+/** A code as a person typed it, in the form in which it was made; undefined if it cannot be a code. */
 export function readCode(typed: string): string | undefined {
   const plain = typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')
   if (plain.length !== groups * groupLetters || [...plain].some((letter) => !letters.includes(letter))) return undefined

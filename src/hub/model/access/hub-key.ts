@@ -21,11 +21,11 @@ export type HubKey = {
   by: string
   /** When the key was last used, to within some minutes. */
   used?: number
-  /** The time of day at which the key ends by itself. */
+  /** The time of day at which the key expires. */
   ends?: number
-  /** The secret before the present one, which is accepted until its own end, so that clients can be given the new one meanwhile. */
+  /** The previous secret, which is accepted until it expires, so that clients can be given the new one in the meantime. */
   old?: { hash: string; ends: number }
-  /** Set for a key that was made for one run of an agent. It ends with the run, and by itself when nobody uses it. */
+  /** Set for a key that was made for one run of an agent. It is revoked with the run, and expires when nobody uses it. */
   lent?: true
 }
 
@@ -34,20 +34,20 @@ export type HubCaller = Pick<HubKey, 'id' | 'name'> & {
   role: CallerRole
   /** The only session that a guest can read. */
   session?: string
-  /** The time at which the client's key, secret or link ends. */
+  /** The time at which the client's key, secret or link expires. */
   ends?: number
   /** Set for a person whom the proxy in front of the hub has signed in. */
   sso?: true
 }
 
-/** Where the hub's keys are stored. Names are unique whatever their case; every change is durable when its promise resolves. */
+/** Stores the hub's keys. Names are unique regardless of case; every change is durable when its promise resolves. */
 export interface HubKeyBook {
   all(): Promise<HubKey[]>
   /** The key with a secret, or with an old secret, of this hash. */
   withHash(hash: string): Promise<HubKey | undefined>
   /**
-   * Stores a key, in place of the one named `instead` where there is one. False when the name is taken, and when the other key
-   * is gone or has another secret by now: of two clients that replace a key at once, one succeeds.
+   * Stores a key, in place of the key `instead` if one is given. False if the name is taken, and if the other key is gone or has another
+   * secret by now: of two clients that replace a key at once, one succeeds.
    */
   put(key: HubKey, instead?: Pick<HubKey, 'id' | 'hash'>): Promise<boolean>
   /** False when there is no such key. */

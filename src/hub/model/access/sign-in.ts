@@ -12,7 +12,7 @@ type Rights = {
   role: LinkRole
   /** The only session that a guest can read. */
   session?: string
-  /** The key of the client that made the link: links and sign-ins end with it. */
+  /** The key of the client that made the link: links and sign-ins are revoked with it. */
   key: string
   made: number
 }
@@ -22,9 +22,9 @@ export type SignInLink = Rights & {
   id: string
   /** SHA-256 of the secret, in hex. */
   hash: string
-  /** Whether the link ends with its first use. */
+  /** Whether the link can be used only once. */
   once: boolean
-  /** The time of day at which the link ends. */
+  /** The time of day at which the link expires. */
   ends: number
 }
 
@@ -38,13 +38,13 @@ export type SignIn = Rights & {
   /** SHA-256 of the cookie and of the page's secret, in hex. */
   cookieHash: string
   pageHash: string
-  /** The end of a link that lasts is also that of its sign-ins. Others last as long as they are used. */
+  /** The sign-ins of a link for several uses expire with the link. Others last as long as they are used. */
   ends?: number
   /** When the sign-in was last used, to within some minutes. */
   used?: number
 }
 
-/** Where the hub keeps links and sign-ins. Every change is durable when its promise resolves. */
+/** Stores links and sign-ins. Every change is durable when its promise resolves. */
 export interface SignInBook {
   links(): Promise<SignInLink[]>
   /** Stores a link; false when its person has `most` of them already. */
@@ -54,8 +54,8 @@ export interface SignInBook {
   all(): Promise<SignIn[]>
   withCookie(hash: string): Promise<SignIn | undefined>
   /**
-   * Stores a sign-in and, where its link is for one use, removes that link: both or neither. False when the link is gone, so that
-   * of two browsers that open a link for one use at once, one is signed in.
+   * Stores a sign-in and, if its link is for one use, removes that link: both or neither. False if the link is gone, so that of two
+   * browsers that open a link for one use at once, one is signed in.
    */
   put(signIn: SignIn): Promise<boolean>
   /** False when there is no such sign-in. */

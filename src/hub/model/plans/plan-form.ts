@@ -28,7 +28,7 @@ const duration = recognised('a duration such as 90s, 15m, 1h30m or 2d', (value) 
   typeof value === 'string' ? durationMs(value) : undefined,
 )
 
-/** A moment as clocks show it, in ms as if it were UTC; `zoned` where the text itself names the zone. */
+/** A moment as clocks show it, in ms as if it were UTC; `zoned` if the text itself names the zone. */
 export type WrittenTime = { shown: number; zoned: boolean }
 
 const moment = recognised('a time such as 2026-11-30T18:00', (value): WrittenTime | undefined => {

@@ -1,7 +1,7 @@
 /** One combination of a matrix: a value for each of its names. */
 export type Combination = Record<string, string>
 
-/** A matrix as it stands in a plan. `include` and `exclude` list combinations, or parts of them. */
+/** A matrix as a plan contains it. `include` and `exclude` list combinations, or parts of them. */
 export type Matrix = { axes: Record<string, string[]>; include: Combination[]; exclude: Combination[] }
 
 /** The most tasks that one matrix may become. */
@@ -14,9 +14,8 @@ export function combinationCount({ axes }: Pick<Matrix, 'axes'>): number {
 }
 
 /**
- * The combinations of a matrix, in the order of its axes, the last axis changing first. An `exclude` removes every combination
- * that has all its values. An `include` adds its further values to each combination that agrees with it, and is a combination
- * of its own where none does.
+ * The combinations of a matrix, in the order of its axes, the last axis changing first. An `exclude` removes every combination that has all
+ * its values. An `include` adds its further values to each combination that agrees with it, and is a combination of its own if none does.
  */
 export function combinations({ axes, include, exclude }: Matrix): Combination[] {
   const names = Object.keys(axes)

@@ -3,7 +3,7 @@ import type { Path } from '../../../core/data/shape.ts'
 import { nearest } from '../../../base/text/nearest.ts'
 import { pathText } from '../../../core/data/shape.ts'
 
-/** Something that is wrong in a plan: where, and in words what, what is allowed and what to do. */
+/** A mistake in a plan: its place, and a message that says what is wrong, what is allowed and what to do. */
 export type PlanProblem = { line: number; column: number; at: string; words: string }
 
 /** The problems of a plan, one in each line, as compilers write them. */
@@ -13,7 +13,7 @@ export function problemLines(file: string, problems: readonly PlanProblem[]): st
   )
 }
 
-/** The most problems of one plan that are told: nobody reads more before mending these. */
+/** The most problems of one plan that are shown: nobody reads more before fixing these. */
 const mostProblems = 100
 
 /** Collects the problems of one plan, so that a person sees all of them at once. */

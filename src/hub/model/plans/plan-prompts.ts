@@ -6,7 +6,7 @@ import { nearest } from '../../../base/text/nearest.ts'
 import { meantWords } from './plan-problems.ts'
 import { handedFields, templatePieces } from '../../../core/data/prompt-template.ts'
 
-/** A need as a task names it, and the names of the tasks that it stands for: several where the need has a matrix. */
+/** A need as a task names it, and the names of the tasks that it refers to: several if the need has a matrix. */
 export type NamedNeed = { group: string; names: string[] }
 
 /** The templates of one task, for one combination of its matrix. */
@@ -34,7 +34,7 @@ export class PlanTemplates {
     return joined(parts)
   }
 
-  /** Reads a text outside of prompts, in which only values of the matrix can stand. */
+  /** Reads a text outside of prompts, which can only contain values of the matrix. */
   text(text: string, path: Path): string {
     return this.#pieces(text, path)
       .map((piece) => {

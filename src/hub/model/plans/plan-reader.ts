@@ -27,7 +27,7 @@ type PlanContext = { workspace: string; zone: string; now: number; agents?: read
 
 type ReadPlan = { plan: Plan; problems?: undefined } | { plan?: undefined; problems: PlanProblem[] }
 
-/** Reads a plan in YAML or JSON. All its problems are found at once; a plan with any problem is not a plan. */
+/** Reads a plan in YAML or JSON. All its problems are found at once; a plan with any problem is rejected. */
 export async function readPlan(text: string, context: PlanContext): Promise<ReadPlan> {
   if (text.length > longestPlan) {
     const words = `the plan has ${text.length} characters; ${longestPlan} are allowed. Split it into several files.`
@@ -112,7 +112,7 @@ function checkedPlan(written: Written, context: PlanContext & { cron: CronTimes 
 
 type Deadlined = Pick<Written, 'deadline'>
 
-/** Checks what a plan becomes before it is made: a small file may stand for a very large plan. */
+/** Checks the size of a plan before it is expanded: a small file may describe a very large plan. */
 function isSmall(groups: readonly Group[], problems: PlanProblems): boolean {
   const sum = (size: (group: Group) => number) => groups.reduce((all, group) => all + size(group), 0)
   const count = sum((group) => group.combinations.length)
@@ -141,7 +141,7 @@ function groupsIn({ tasks = [] }: Written, problems: PlanProblems): Group[] {
   const seen = new Map<string, number>()
   return tasks.flatMap((task, index): Group[] => {
     const at: Path = ['tasks', index]
-    // A task without a right name was told of already.
+    // The problem of a task without a valid name was noted already.
     if (task?.name === undefined) return []
     const { name, matrix } = task
     const before = seen.get(name)
@@ -254,7 +254,7 @@ function needsOf({ task, at }: Group, groups: ReadonlyMap<string, Group>, proble
   })
 }
 
-/** A need that does not have the form of one was told of already. */
+/** The needs of a task. The problem of a need that has the wrong form was noted already. */
 const writtenNeeds = ({ needs = [] }: WrittenTask) =>
   (typeof needs === 'string' ? [needs] : needs).filter((need) => need !== undefined)
 

@@ -7,7 +7,7 @@ import { nearest } from '../../../base/text/nearest.ts'
 import { momentAt, zoneNamed } from '../../../base/time/time-zone.ts'
 import { meantWords } from './plan-problems.ts'
 
-/** Checks the name of a time zone; the zone of a plan that names none is handed in. */
+/** Checks the name of a time zone; `usual` is the zone of a plan that does not name one. */
 export function zoneIn(written: string | undefined, usual: string, problems: PlanProblems): string {
   if (written === undefined) return usual
   const known = Intl.supportedValuesOf('timeZone')

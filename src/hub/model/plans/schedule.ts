@@ -10,7 +10,7 @@ export type Schedule = PlanSchedule & {
   digest: string
   by: string
   created: number
-  /** When the next run begins; undefined where no time is left. */
+  /** When the next run begins; undefined if no time is left. */
   next?: number
   /** How often the plan was run, and how many times were left out because the run before was not over. */
   runs: number
@@ -20,12 +20,12 @@ export type Schedule = PlanSchedule & {
   paused?: { at: number; by: string }
 }
 
-/** A run that begins this late was missed: the hub was not there. */
+/** A run that begins this late was missed: the hub was not running. */
 const lateMs = 60_000
 /** Missed times are counted up to this number. */
 const mostMissed = 1_000
 
-/** The next act of a schedule: the time that has come, the words about it, and the schedule afterwards. */
+/** The next act of a schedule: the time that has come, a note about it, and the schedule afterwards. */
 type DueRun = { schedule: Schedule; at: number; note?: string }
 
 /**
@@ -56,7 +56,7 @@ function timesBetween({ cron: pattern, zone }: Schedule, first: number, now: num
   return count
 }
 
-/** A schedule that goes on after a pause: times that passed meanwhile are not run. */
+/** A schedule that is resumed: times that passed during the pause are not run. */
 export function resumedSchedule(schedule: Schedule, now: number, cron: CronTimes): Schedule {
   const { paused: _, next: was, ...rest } = schedule
   const next = was !== undefined && was > now ? was : cron.next(schedule.cron, schedule.zone, now)

@@ -11,9 +11,9 @@ export type AgentStatus = {
   framework?: string
   /** The free part of its context window, from 1 to 0. */
   contextLeft?: number
-  /** The bytes that are free on the disk where it works, roughly. */
+  /** The bytes that are free on the disk that it works on, roughly. */
   diskFree?: number
-  /** When its quota comes back, the words of its provider, and when the agent reported them. */
+  /** When its quota comes back, the message of its provider, and when the agent reported them. */
   parkedUntil?: number
   parkedWhy?: string
   parkedAt?: number
@@ -36,11 +36,11 @@ export type AgentMessage = {
   at: number
   by: string
   text: string
-  /** The request that sent the message, where its client may send it again. */
+  /** The request that sent the message, if its client may send it again. */
   request?: string
 }
 
-/** Whether an agent waits for a prompt, whether it is present at all, and when it was last heard of. */
+/** Whether an agent waits for a prompt, whether it is present at all, and when it last sent anything. */
 export type AgentStanding = { id: string; waits: boolean; about: boolean; seen: number }
 
 /** The states of an agent, the one that needs a person most first. */
@@ -48,7 +48,7 @@ export const agentStates = ['asking', 'parked', 'working', 'paused', 'waiting', 
 
 export type AgentState = (typeof agentStates)[number]
 
-/** Everything that the state of an agent follows from; `task` is the task that it has, `rests` says why it is given none. */
+/** Everything that determines the state of an agent; `task` is the task that it has, `rests` says why it gets no task. */
 type Known = {
   asks?: unknown
   status?: AgentStatus
@@ -71,7 +71,7 @@ export function agentState({ asks, status, waits, about, task, rests }: Known, n
   return waits ? 'waiting' : 'idle'
 }
 
-/** The state in words; `when` writes a time of day in the reader's own zone. */
+/** The state as text; `when` writes a time of day in the reader's own zone. */
 export function stateWords(agent: Known, now: number, when: (at: number) => string): string {
   const state = agentState(agent, now)
   if (state === 'parked') return `parked until ${when(agent.status?.parkedUntil ?? now)}`

@@ -1,7 +1,7 @@
 import type { RemoteAddress } from './workspace.ts'
 import { remoteAddress, repositoryIn } from './workspace.ts'
 
-/** One rule of what a machine may clone. A rule without a protocol is about the protocols that encrypt and verify their server. */
+/** One rule of what a machine may clone. A rule without a protocol covers the protocols that encrypt and verify their server. */
 type CloneRule = { protocol?: RemoteAddress['protocol']; port?: number; host: string; path: string }
 
 const safe: readonly RemoteAddress['protocol'][] = ['https', 'ssh']
@@ -48,8 +48,8 @@ export function cloneKeys(rules: readonly string[]): string[] {
 }
 
 /**
- * The address under which a machine clones a workspace: the one of the person's own clone where it is of the same repository and
- * allowed, else the usual one over https. Undefined where the rules allow neither.
+ * The address under which a machine clones a workspace: the one of the person's own clone if it is of the same repository and allowed,
+ * otherwise the usual one over https. Undefined if the rules allow neither.
  */
 export function allowedAddress(
   rules: readonly string[],

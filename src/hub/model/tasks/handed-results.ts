@@ -20,12 +20,12 @@ type HandedDiff = { beginning: string; bytes: number }
 const mostOf: Readonly<Record<HandedField, number>> = { result: 20_000, diff: 60_000, branch: 250, agent: 100 }
 const mostInAll = 150_000
 
-/** The bytes of a diff that hold as many characters as a prompt takes. */
+/** The bytes of a diff that contain as many characters as a prompt takes. */
 export const handedBytes = mostOf.diff * 4
 
 /**
- * Fills a prompt with the results of its needs. Results and diffs are marked as the words of another agent, so that no agent
- * takes them for the person's; secrets in them are masked, and a cut says where the whole text is.
+ * Fills a prompt with the results of its needs. Results and diffs are marked as another agent's text, so that no agent takes them for the
+ * person's; secrets in them are masked, and a cut says where the whole text is.
  */
 export function filledPrompt(parts: readonly PromptPart<HandedTask>[], mask: (text: string) => string): string {
   const handed = parts.flatMap((part) => (typeof part === 'string' ? [] : part.needs)).length
@@ -61,7 +61,7 @@ function tagged(
 
 function cut(text: string, most: number, length: number, where: string): string {
   if (text.length <= most) return text
-  // A cut between the two halves of a character would leave half of it.
+  // A cut inside a surrogate pair would leave half a character.
   const end = /[\ud800-\udbff]/.test(text[most - 1]!) ? most - 1 : most
   const counts = `${grouped(end)} of ${grouped(length)}`
   return `${text.slice(0, end)}\n[Cut: these are the first ${counts} characters. The whole text is at the hub: ${where}.]`

@@ -3,7 +3,7 @@ import type { TaskState } from './task.ts'
 /** How many of some durations were at most as long as each bound, in seconds. */
 type Histogram = { bounds: readonly number[]; counts: readonly number[]; sum: number; count: number }
 
-/** The numbers by which an operator sees how a hub does. Those of the ledger are the same at every hub of one ledger. */
+/** The numbers that show an operator how a hub is doing. Those of the ledger are the same at every hub of one ledger. */
 export type HubNumbers = {
   /** The tasks of the ledger by state, and how long ago the oldest task of its queue was added. */
   tasks: Readonly<Partial<Record<TaskState, number>>>
@@ -18,7 +18,7 @@ export type HubNumbers = {
   ledgerBytes: number
   /** The bytes that are free on the disk of a ledger in a file. */
   diskFreeBytes?: number
-  /** The agents that wait at this hub alone, and the work that this hub did since it was started. */
+  /** The agents that wait at this hub only, and the work that this hub did since it was started. */
   waitingAgents: number
   /** Tasks that were handed to an agent, and tasks that the hub put back into the queue, mostly because their agent was silent. */
   claims: number
@@ -29,9 +29,9 @@ export type HubNumbers = {
   wake: Histogram
 }
 
-/** The facts by which an operator sees how a hub does. */
+/** The facts that show an operator how a hub is doing. */
 export interface HubVitals {
-  /** Resolves when the ledger can be read and written; rejects, with LedgerAway where it cannot be reached. */
+  /** Resolves when the ledger can be read and written; otherwise rejects, with LedgerAway if it cannot be reached. */
   check(): Promise<void>
   numbers(): Promise<HubNumbers>
 }

@@ -14,7 +14,7 @@ import { capOptions, capWords, dayLimit, passedCap, raisedCap } from './spending
 
 export type InboxKind = 'asks' | 'blocked' | 'review' | 'failed' | 'mention' | 'parked' | 'cap' | 'disk'
 
-/** Something that waits for a person. Its id changes when it waits anew, so that old marks do not hide it. */
+/** Something that waits for a person. Its id changes when it waits again, so that old marks do not hide it. */
 export type InboxItem = {
   id: string
   kind: InboxKind
@@ -27,11 +27,11 @@ export type InboxItem = {
   agent?: string
   /** The workspace whose cap for the day is passed. */
   workspace?: string
-  /** The pipeline whose budget is spent. */
+  /** The pipeline whose budget is used up. */
   pipeline?: string
-  /** The answers to choose from, where the hub itself asks. */
+  /** The answers to choose from, if the hub itself asks. */
   options?: Option[]
-  /** The turn and the question in it, where a turn of a machine asks. */
+  /** The turn and the question in it, if a turn of a machine asks. */
   turn?: string
   ask?: string
   /** The subject of a question: a permission, a choice, trust or a quota. */
@@ -39,13 +39,13 @@ export type InboxItem = {
   machine?: string
   /** When a quota comes back. */
   parkedUntil?: number
-  /** The only person that the item is for, where it is for one. */
+  /** The only person that the item is for, if it is for one. */
   person?: string
 }
 
 /**
- * The mark of a person on an item: they looked at it, put it away, or put it off until a time. A mark without a person holds
- * for everybody: who takes care of the item.
+ * The mark of a person on an item: they looked at it, dismissed it, or snoozed it until a time. A mark without a person applies to
+ * everybody: it says to whom the item is assigned.
  */
 export type InboxMark = {
   item: string
@@ -58,23 +58,23 @@ export type InboxMark = {
   try?: number
 }
 
-/** The item under which it is kept which try of a task a person has looked at. It is in nobody's inbox. */
+/** The item under which the ledger keeps which try of a task a person has looked at. It is in nobody's inbox. */
 export const lookedItem = (task: string) => `looked ${task}`
 
-/** The item under which it is kept until when a person is known whom a proxy signs in. It is in nobody's inbox. */
+/** The item under which the ledger keeps until when a person whom a proxy signs in is known. It is in nobody's inbox. */
 export const ssoItem = 'signed in by a proxy'
 
-/** Names the place of a mark: one for each item and person, and one for everybody. */
+/** The key of a mark: one for each item and person, and one for everybody. */
 export const markKey = ({ item, person = '' }: Pick<InboxMark, 'item' | 'person'>) => `${item}\n${person}`
 
-/** An item with what one person has done with it, and who takes care of it. */
+/** An item with what one person has done with it, and to whom it is assigned. */
 export type InboxRow = InboxItem & { read: boolean; needsMe: boolean; owner?: string; until?: number }
 
 /** Everything that an inbox is made of. */
 type InboxSources = {
   tasks: Iterable<Task>
   agents: Iterable<StandingAgent>
-  /** The turns of machines; only people who may answer them have any. */
+  /** The turns of machines; only given for people who may answer them. */
   turns?: Iterable<TurnRow>
   /** The tokens and the cost that each workspace has used today. */
   days?: Iterable<WorkspaceDay>
@@ -101,8 +101,8 @@ export function inboxItems(sources: InboxSources): InboxItem[] {
 }
 
 /**
- * The items of one person. What the person has put away is left out; what is put off, belongs to somebody else or is for
- * somebody else does not need the person now.
+ * The items of one person. Items that the person has dismissed are left out; an item that is snoozed, assigned to somebody else or meant
+ * for somebody else does not need the person now.
  */
 export function inboxRows(
   person: string,
@@ -121,7 +121,7 @@ export function inboxRows(
   })
 }
 
-/** Says how an item ended that waits no longer, and who ended it. */
+/** Says how an item that no longer waits was settled, and by whom. */
 export function inboxEnd(
   item: InboxItem,
   tasks: ReadonlyMap<string, Task>,
@@ -142,7 +142,7 @@ export function inboxEnd(
   return `${endVerbs[step.state] ?? 'Changed'} by ${step.by}.`
 }
 
-/** The words for each state that ends a task's wait for a person. */
+/** The verb for each state that ends a task's wait for a person. */
 const endVerbs: Partial<Record<Task['state'], string>> = {
   QUEUED: 'Sent on',
   PENDING_ACK: 'Sent on',
@@ -162,7 +162,7 @@ function askItem({ id, name = id, asks, status }: HubAgent): InboxItem[] {
   return [defined({ ...item, machine: status?.machine })]
 }
 
-/** Makes each open question of a turn an item of its own; none where the machine of the turn takes no answers from elsewhere. */
+/** Makes each open question of a turn an item of its own; no items if the machine of the turn takes no answers from elsewhere. */
 function turnItems({ turn, by = 'A turn', prompt, machine, asks, onlyReading }: TurnRow): InboxItem[] {
   return (onlyReading ? [] : asks).map(({ ask, at, question }) => ({
     id: `asks ${turn} ${ask}`,
@@ -177,7 +177,7 @@ function turnItems({ turn, by = 'A turn', prompt, machine, asks, onlyReading }: 
   }))
 }
 
-/** Agents that are out of quota, and one item more where nobody is left to work. */
+/** Agents that are out of quota, and one more item if nobody is left to work. */
 function parkedItems(agents: readonly StandingAgent[], now: number): InboxItem[] {
   const present = agents.filter((agent) => agentState(agent, now) !== 'offline')
   const parked = present.flatMap((agent) => {

@@ -1,6 +1,6 @@
 /**
- * Somebody's order that nothing new is given out: to one agent, to the agents of one machine, or by the whole hub. Tasks that
- * agents have go on. The order holds until somebody resumes. With `drains` the person waits for the last of these tasks to end.
+ * Somebody's order that nothing new is given out: to one agent, to the agents of one machine, or by the whole hub. Tasks that agents have
+ * go on. The order lasts until somebody resumes. With `drains` the person waits until the last of these tasks is over.
  */
 export type Pause = { by: string; at: number; why?: string; drains?: true }
 
@@ -17,7 +17,7 @@ export type MachineRules = {
 /** The name under which the pause of the whole hub is stored beside the rules of machines. No machine has this name. */
 export const wholeHub = '*'
 
-/** Why an agent is given no task: a pause of the agent, of its machine or of the hub, or its machine has as many tasks as it may. */
+/** Why an agent gets no task: a pause of the agent, of its machine or of the hub, or its machine has as many tasks as it may. */
 export type AgentRest = { of: 'agent' | 'machine' | 'hub'; machine?: string } & ({ pause: Pause } | { limit: number })
 
 /** An agent as far as rules need it. */
@@ -58,7 +58,7 @@ export class FleetRules {
     return agent.paused && { of: 'agent', pause: agent.paused }
   }
 
-  /** Why an agent is given no task now, although it may wait for one. */
+  /** Why an agent gets no task now, although it may wait for one. */
   restOf(agent: RuledAgent): AgentRest | undefined {
     const paused = this.pauseOf(agent)
     if (paused) return paused
@@ -77,12 +77,12 @@ export function heldByMachine(agents: Iterable<Pick<RuledAgent, 'status'> & { ta
   return held
 }
 
-/** The labels that a person typed, between commas; `none` takes all of them away. */
+/** The labels that a person typed, between commas; `none` removes all of them. */
 export function labelsIn(typed: string): string[] {
   return typed === 'none' ? [] : typed.split(',').map((label) => label.trim())
 }
 
-/** The limit that a person typed: 0 for `none`, and undefined where it is no limit. */
+/** The limit that a person typed: 0 for `none`, and undefined if it is not a valid limit. */
 export function limitIn(typed: string): number | undefined {
   if (typed === 'none') return 0
   const limit = Number(typed)
@@ -98,7 +98,7 @@ export function rulesWords({ machine, labels, limit }: MachineRules): string {
   return `${machine}: ${labels ? `labels ${labels.join(', ')}` : 'no labels'}, ${tasks}.`
 }
 
-/** A pause in words that follow "is": "paused by anna (disk full)"; `working` is how many of its agents still have a task. */
+/** A pause as a phrase that follows "is": "paused by anna (disk full)"; `working` is how many of its agents still have a task. */
 export function pauseWords({ by, why, drains }: Pause, working = 0): string {
   const state = drains ? (working > 0 ? 'being drained' : 'drained') : 'paused'
   return `${state} by ${by}${why === undefined ? '' : ` (${why})`}`

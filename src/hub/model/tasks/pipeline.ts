@@ -26,7 +26,7 @@ export type Pipeline = {
   asks?: { at: number; passed: string; upTo: PipelineCap }
   /** Since when, and by whom, the pipeline is paused. */
   paused?: { at: number; by: string }
-  /** The schedule that added the pipeline, and what there is to say about its time. */
+  /** The schedule that added the pipeline, and a note about its time. */
   schedule?: string
   note?: string
 }
@@ -38,7 +38,7 @@ export type PipelineView = Pipeline & { state: PipelineState; spent: PipelineSpe
 
 const over: readonly TaskState[] = ['COMPLETED', 'APPROVED', 'FAILED', 'CANCELLED']
 
-/** The state of a pipeline as a whole: how it ended, or what it waits for. */
+/** The state of a pipeline as a whole: its outcome, or what it waits for. */
 export function pipelineState(pipeline: Pipeline, tasks: readonly Task[]): PipelineState {
   const states = new Set(tasks.map(({ state }) => state))
   const first = (...wanted: TaskState[]) => wanted.find((state) => states.has(state))
@@ -58,7 +58,7 @@ export function pipelineSpent(tasks: readonly Task[], now: number): PipelineSpen
   return { ...spent, timeMs: workedMs(tasks, now) }
 }
 
-/** The time in which at least one agent worked: tries side by side count once. */
+/** The time in which at least one agent worked: parallel tries count once. */
 function workedMs(tasks: readonly Task[], now: number): number {
   const tries = tasks
     .flatMap(({ tries = [] }) => tries)
@@ -72,7 +72,7 @@ function workedMs(tasks: readonly Task[], now: number): number {
   return sum
 }
 
-/** Says how much of a cap is used, in words that complete "The pipeline has …", once the cap is reached; undefined before. */
+/** Says how much of a cap is used, as a phrase that completes "The pipeline has …", once the cap is reached; undefined before. */
 function passedPipelineCap(spent: PipelineSpent, cap: PipelineCap): string | undefined {
   const { timeMs = Infinity } = cap
   const time =
@@ -96,12 +96,12 @@ export function pipelineCapWords({ timeMs, ...cap }: PipelineCap): string {
   ].join(' and ')
 }
 
-/** The pipeline with a question, where it has passed its cap and still has something to begin; undefined where it goes on. */
+/** The pipeline with a question, if it has passed its cap and still has something to begin; undefined if it goes on. */
 export function askedPipeline(pipeline: Pipeline, tasks: readonly Task[], now: number): Pipeline | undefined {
   const { cap, allowed = cap, asks } = pipeline
   if (!cap || !allowed || isPipelineOver(tasks)) return undefined
   const spent = pipelineSpent(tasks, now)
-  // A question that is open grows with the reports of tasks at work, and not with every second of them.
+  // An open question grows with the reports of running tasks, but not with every second of them.
   const passed = asks ? passedCap(spent, allowed) : passedPipelineCap(spent, allowed)
   if (passed === undefined || passed === asks?.passed) return undefined
   return { ...pipeline, asks: { at: asks?.at ?? now, passed, upTo: raisedPipelineCap(spent, cap, allowed) } }
@@ -117,7 +117,7 @@ export function answeredPipeline(pipeline: Pipeline, pick: Exclude<CapAnswer, 's
   return pick === 'uncapped' ? rest : defined({ ...rest, cap, allowed: asks?.upTo })
 }
 
-/** Says why no further task of a pipeline is begun; undefined where tasks are. */
+/** Says why no further task of a pipeline is begun; undefined if tasks are begun. */
 export function pipelineStop(pipeline: Pipeline | undefined): string | undefined {
   if (pipeline?.asks) return `the pipeline ${pipeline.name} has ${pipeline.asks.passed}; a person is asked in the inbox`
   return pipeline?.paused && `the pipeline ${pipeline.name} was paused by ${pipeline.paused.by}`

@@ -26,7 +26,7 @@ export type CopyChanges = {
   notes?: readonly string[]
 }
 
-/** A change in a copy that is not brought in without a yes, and why. */
+/** A change in a copy that is not brought in without a person's consent, and why. */
 export type Stray = { path: string; why: string }
 
 /** The changes in a copy that the work did not call for: those outside of its scope, and those that no work may make by itself. */
@@ -43,8 +43,8 @@ export function straysIn(
 }
 
 /**
- * The files that were brought into the project, or why none was. `aside`: the folder with the project's own versions of the files
- * that were replaced although both sides had changed them. `conflicts`: the files that both sides changed in the same lines.
+ * The files that were brought into the project, or why no file was. `aside`: the folder with the project's own versions of the files that
+ * were replaced although both sides had changed them. `conflicts`: the files that both sides changed in the same lines.
  */
 export type CopyResult = { files: readonly string[]; aside?: string } | { why: string; conflicts?: readonly string[] }
 
@@ -57,13 +57,13 @@ export type CopyJoin = { changes?: CopyChanges; only?: readonly string[]; over?:
 /** A copy of the project as it was when the copy was made, uncommitted changes included. */
 export type ProjectCopy = {
   root: string
-  /** The folder in the copy that stands for the working folder. */
+  /** The folder in the copy that corresponds to the working folder. */
   cwd: string
-  /** The files that the copy lacks, in words for the agent that works in it. */
+  /** The files that the copy lacks, as text for the agent that works in it. */
   lacks: string
   /** Reads what was changed in the copy so far; nothing is brought back. */
   changed(): Promise<CopyChanges>
-  /** Brings the changes into the project: all that are asked for, or none. */
+  /** Brings the wanted changes into the project: all of them, or none. */
   join(wanted?: CopyJoin): Promise<CopyResult>
   /** Leaves the copy on the disk for a day, so that a person can look at it; never rejects. */
   keep(): Promise<void>
@@ -71,12 +71,12 @@ export type ProjectCopy = {
   drop(): Promise<void>
 }
 
-/** Makes copies of the project. `open` rejects with the reason where it cannot. */
+/** Makes copies of the project. `open` rejects with the reason if it cannot. */
 export type ProjectCopies = { open(signal: AbortSignal): Promise<ProjectCopy> }
 
 /** The files of the project itself: `changed` names those that differ from how they were at a mark. */
 export type ProjectTree = { mark(): Promise<string | undefined>; changed(mark: string): Promise<string[]> }
 
-/** The words about a copy for the agent that works in it. */
+/** The text about a copy for the agent that works in it. */
 export const copyWords = (lacks: string): string =>
   `Your working folder is a copy of the project, for this task alone. ${lacks} The files that you change are brought into the project when you are done, and the copy is removed: change nothing outside of it, and do not commit, stash or check out anything there.`

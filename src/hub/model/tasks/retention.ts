@@ -1,18 +1,18 @@
 import type { TaskState } from './task.ts'
 import { durationText } from '../../../base/time/duration.ts'
 
-/** A finished task that was removed: how it had ended, when it was removed, and after how long without a change. */
+/** A finished task that was removed: its final state, when it was removed, and after how long without a change. */
 export type RemovedTask = { id: string; state: TaskState; at: number; keptMs: number }
 
-/** How long the ids of removed tasks are remembered, so that a person who asks for one learns what became of it. */
+/** How long the ids of removed tasks are remembered, so that a person who asks for one learns that it was removed. */
 export const rememberedMs = 365 * 86_400_000
 
-/** Everything that goes with finished tasks of some age. `bytes` are those of the tasks, their notes and their long texts. */
+/** Everything that is removed with finished tasks of some age. `bytes` is the size of the tasks, their notes and their long texts. */
 export type Prunable = {
   tasks: { state: TaskState; count: number }[]
   pipelines: number
   notes: number
-  /** Long texts, such as diffs and files, that no other task names. */
+  /** Long texts, such as diffs and files, that no other task refers to. */
   texts: number
   bytes: number
 }
@@ -20,7 +20,7 @@ export type Prunable = {
 /** One part of a removal; `more` says that there may be more to remove. */
 export type Pruned = { tasks: number; pipelines: number; more: boolean }
 
-/** The words for a task that was removed. */
+/** The message about a task that was removed. */
 export function removedWords({ id, state, keptMs }: RemovedTask): string {
   const after = keptMs > 0 ? ` after ${ageWords(keptMs)}` : ''
   return `Task ${id} was ${state} and was removed${after}, as the hub's operator has set.`

@@ -9,7 +9,7 @@ import { dollars } from '../../../core/work/budget.ts'
 /** The most that a task, or a workspace on one day, uses before a person is asked. `cost` is in dollars. */
 export type SpendingCap = { tokens?: number; cost?: number }
 
-/** The caps of the settings: for each task that names none, and for each workspace and day. */
+/** The caps of the settings: for each task that does not name one, and for each workspace and day. */
 export type SpendingCaps = { task?: SpendingCap; day?: SpendingCap }
 
 /** The answers of a person when a cap is passed. */
@@ -24,14 +24,14 @@ export type WorkspaceDay = {
   cap?: SpendingCap
   /** The amounts up to which the workspace may go after a person allowed as much again. */
   allowed?: SpendingCap
-  /** When the cap was passed and no person had answered yet. */
+  /** When the cap was passed, while no person has answered yet. */
   asked?: number
-  /** The answer that ends the asking for the day, and who gave it. */
+  /** The answer that settles the question for the day, and who gave it. */
   answer?: Exclude<CapAnswer, 'again'>
   by?: string
 }
 
-/** The sum of two amounts. A cost that is not known for either stays unknown. */
+/** The sum of two amounts. If neither cost is known, the sum has none. */
 export function addSpent(a: Spent, b: Spent): Spent {
   const sum = (x: number | undefined, y: number | undefined) =>
     x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0)
@@ -43,13 +43,12 @@ export function spentOn({ tries = [] }: { tries?: readonly { spent?: Spent }[] }
   return tries.reduce<Spent>((sum, { spent }) => (spent ? addSpent(sum, spent) : sum), { tokens: 0 })
 }
 
-/** The tokens whose price is not known. An agent that tells a cost and no number of priced tokens means all of them. */
+/** The tokens whose price is not known. An agent that reports a cost without the number of priced tokens means all of them. */
 const unpriced = ({ tokens, cost, priced = cost === undefined ? 0 : tokens }: Spent) => Math.max(0, tokens - priced)
 
 /**
- * Says how much of a cap is used, in words that complete "The task has …", once the cap is reached; undefined before. Where the
- * price of a model is not known its tokens count, and a cap on the cost alone is passed with the first of them: nobody can
- * hold it.
+ * Says how much of a cap is used, as a phrase that completes "The task has …", once the cap is reached; undefined before. If the price of a
+ * model is not known its tokens count, and a cap on the cost alone is passed with the first of them: nobody could enforce it.
  */
 export function passedCap(spent: Spent, { tokens, cost }: SpendingCap): string | undefined {
   if (tokens !== undefined && spent.tokens >= tokens)
@@ -67,7 +66,7 @@ export function raisedCap(spent: Spent, cap: SpendingCap, allowed: SpendingCap =
   const byTokens = most === undefined && cap.cost !== undefined && unpriced(spent) > 0
   return defined({
     cost: cap.cost === undefined || upTo === undefined ? undefined : again(spent.cost ?? 0, upTo, cap.cost),
-    // Without a price there is only the number of tokens to hold the work to.
+    // Without a price, only the number of tokens can limit the work.
     tokens: byTokens ? spent.tokens * 2 : most && again(spent.tokens, most, cap.tokens ?? most),
   })
 }
@@ -80,7 +79,7 @@ export function capWords({ cost, tokens }: SpendingCap): string {
   ].join(' and ')
 }
 
-/** The answers that a person may give when a cap is passed; `upTo` says where the next question would come. */
+/** The answers that a person may give when a cap is passed; `upTo` says at which amount the next question would come. */
 export function capOptions(upTo: string, subject: 'task' | 'day' | 'pipeline'): Option[] {
   const today = subject === 'day' ? ' today' : ''
   const stop = subject === 'day' ? 'Begin no further task today' : `Stop the ${subject}`
@@ -91,12 +90,12 @@ export function capOptions(upTo: string, subject: 'task' | 'day' | 'pipeline'): 
   })
 }
 
-/** The amounts at which the hub asks next; undefined where a person has taken the cap away. */
+/** The amounts at which the hub asks next; undefined if a person has removed the cap. */
 export function dayLimit({ cap, allowed, answer }: WorkspaceDay): SpendingCap | undefined {
   return answer === 'uncapped' ? undefined : (allowed ?? cap)
 }
 
-/** Says why no task of a workspace is begun today; undefined where tasks are. */
+/** Says why no task of a workspace is begun today; undefined if tasks are begun. */
 export function dayStop(day: WorkspaceDay | undefined): string | undefined {
   const limit = day && dayLimit(day)
   const passed = limit && passedCap(day.spent, limit)

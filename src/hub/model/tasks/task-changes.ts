@@ -6,7 +6,7 @@ import { DiffReader, linesOf } from '../../../core/data/diff-lines.ts'
 /** One file that a task changed; a file without lines, such as a picture, has no counts. */
 export type FileChange = { path: string; added?: number; removed?: number }
 
-/** Where the work of a task is and which files it changed. */
+/** The place of a task's work, and the files that it changed. */
 export type TaskWork = { branch?: string; worktree?: string; files: FileChange[] }
 
 /** Reads `git diff --numstat -z`: counts and path of each file; a renamed file has its two paths in fields of their own. */
@@ -33,7 +33,7 @@ export function lastWork({ tries = [], result }: LastWorkOf): TaskWork & { diff?
 
 type LastWorkOf = { tries?: readonly TaskTry[]; result?: TaskResult | undefined }
 
-/** Reads the work of a task from its result. The agent wrote the result, so that every part of it is checked. */
+/** Reads the work of a task from its result. The agent wrote the result, so every part of it is checked. */
 export function workIn(result: TaskResult | undefined): TaskWork {
   const told = (result?.artifacts ?? []).filter(isPlainObject)
   const branch = told.map(({ branch }) => branch).find((name) => typeof name === 'string')

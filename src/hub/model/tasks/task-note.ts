@@ -1,7 +1,7 @@
 /** A line of a try's diff; `text` is the line itself, as it was when the comment was written. */
 export type LinePlace = { try: number; path: string; line: number; side: 'old' | 'new'; text: string }
 
-/** A note about a task: what its agent or a person said. */
+/** A note about a task: a message of its agent or of a person. */
 export type TaskNote = {
   /** The notes of a task are numbered from 1. */
   number: number
@@ -12,7 +12,7 @@ export type TaskNote = {
   percentage?: number
   /** The line that a comment is about. */
   place?: LinePlace
-  /** Who took care of a comment at a line; a comment without it is open. */
+  /** The person who resolved a comment at a line; a comment without it is open. */
   resolved?: string
 }
 

@@ -18,8 +18,8 @@ export const shownOutput = 4 * 1024
 export const mostChecks = 50
 
 /**
- * A command that ran to check the work of a try. `exit` is missing where the command did not end by itself, and `why`
- * says the reason. `ranBy` is `agent` where only the agent says that the command ran.
+ * A command that ran to check the work of a try. `exit` is missing if the command did not exit by itself, and `why` says the reason.
+ * `ranBy` is `agent` if only the agent says that the command ran.
  */
 export type TaskCheck = {
   command: string
@@ -28,7 +28,7 @@ export type TaskCheck = {
   ms: number
   /** The output, or the end of a long one. */
   output: string
-  /** The whole output, where `output` is only its end. */
+  /** The whole output, if `output` is only its end. */
   whole?: KeptText
   ranBy: 'termaite' | 'agent'
 }
@@ -41,7 +41,7 @@ export type TryReview = { at: number; by: string; verdict: 'approved' | 'rejecte
 
 /**
  * The branch of a try as a git bundle, which the hub keeps in parts beside the task. `id` is the SHA-256 of the whole, and that of each
- * part is its id, so that an upload that was cut off goes on with the parts that are missing, at any hub.
+ * part is its id, so that an interrupted upload continues with the missing parts, at any hub.
  */
 export type TryBundle = KeptText & { parts: KeptText[] }
 
@@ -50,7 +50,7 @@ export const longestBundle = 256 * 1024 * 1024
 export const bundlePart = 4 * 1024 * 1024
 
 /**
- * Where the work of a try is: the branch with its last commit, the commit that it began at, the folder and the machine. `pushed` is the
+ * The place of the work of a try: the branch with its last commit, the commit that it began at, the folder and the machine. `pushed` is the
  * remote that has the branch, and `bundle` is the branch as the hub keeps it.
  */
 export type TryPlace = {
@@ -72,7 +72,7 @@ export type TaskTry = TryPlace & {
   number: number
   agent: string
   began: number
-  /** When the try ended, and the state that the task came to: QUEUED where the agent gave it back or fell silent. */
+  /** When the try was over, and the state that the task came to: QUEUED if the agent gave it back or fell silent. */
   ended?: number
   end?: TryEnd
   result?: TaskResult

@@ -8,8 +8,8 @@ import { dayStop } from './spending-cap.ts'
 import { hasWorkspace, repositoryIn, workspaceName } from './workspace.ts'
 
 /**
- * An agent with its standing at the hub: whether it waits and is present, the task that it has, and why it is given no task now
- * although it may be there.
+ * An agent with its standing at the hub: whether it waits and is present, the task that it has, and why it gets no task now although it may
+ * be present.
  */
 export type StandingAgent = HubAgent & { waits?: boolean; about?: boolean; task?: string; rests?: AgentRest }
 
@@ -28,10 +28,10 @@ export function fits(task: WaitingTask['task'], agent: HubAgent, rules = noRules
 /** Times by `LedgerLook.steady`: now, and those before which a task has waited long enough for an agent, or an agent is away. */
 export type ClaimTimes = { steady: number; wishedBefore: number; awayBefore: number }
 
-/** A task as far as its fit and its age need it; times are those of `LedgerLook.steady`. */
+/** The fields of a task that decide whether it fits and how old it is; times are those of `LedgerLook.steady`. */
 type WaitingTask = { task: Pick<Task, 'workspace' | 'capabilities'>; touched: number }
 
-/** An agent as far as its presence needs it: when it was heard of, and until when it waits for work. */
+/** The fields of an agent that decide whether it is present: when it last sent anything, and until when it waits for work. */
 type HeardAgent = { agent: HubAgent; heard: number; wait?: { until: number } }
 
 /**
@@ -63,7 +63,7 @@ function lacking({ capabilities }: WaitingTask['task'], agent: HubAgent, rules: 
 
 const done = new Set(['COMPLETED', 'APPROVED'])
 
-/** Everything that a task may wait for beside agents: other tasks, budgets, and the rules of machines. */
+/** Everything besides agents that a task may wait for: other tasks, budgets, and the rules of machines. */
 type WaitGrounds = {
   tasks: ReadonlyMap<string, Task>
   agents: readonly StandingAgent[]
@@ -101,7 +101,7 @@ export function waitReason(
   return `${head}; ${count} the workspace${standingWords(task, known, rules)}`
 }
 
-/** Why no agent has the workspace. An agent of an older termaite tells only its folder. */
+/** Why no agent has the workspace. An agent of an older termaite reports only its folder. */
 function nobodyWords({ workspace, origin }: Task, agents: readonly StandingAgent[]): string {
   const older =
     repositoryIn(workspace) && agents.find((one) => one.workspaces === undefined && one.workspace === origin?.path)
@@ -131,7 +131,7 @@ function standingWords(task: Task, known: readonly StandingAgent[], rules: Fleet
   return `: ${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`
 }
 
-/** The most agents that a reason names; of more it tells the number. */
+/** The most agents that a reason names; if there are more, it gives their number. */
 const mostNamed = 3
 
 /** The reason why an agent cannot take a task: the verb for one agent, the verb for several, and the words that follow. */
@@ -147,7 +147,7 @@ function obstacleOf(task: Task, agent: StandingAgent, rules: FleetRules): Obstac
   if (missing.length > 0) return ['does', 'do', `not have ${listed(missing.map(quoted))}`]
   const is = (rest: string): Obstacle => ['is', 'are', rest]
   const rest = rules.restOf(agent)
-  // A pause outlasts an absence: somebody has to end it also when the agent comes back.
+  // A pause outlasts an absence: somebody has to resume the agent even after it comes back.
   if (rest && 'pause' in rest)
     return is(rest.of === 'machine' ? `on ${rest.machine}, which is ${pauseWords(rest.pause)}` : pauseWords(rest.pause))
   if (agent.about !== true) return is('offline')

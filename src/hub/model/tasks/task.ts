@@ -40,7 +40,7 @@ export type TaskBase = {
   attachments?: Attachment[]
   /** The key of the place that the task is about; see `workspace.ts`. */
   workspace: string
-  /** Where the person stood who added the task. */
+  /** The place from which a person added the task. */
   origin?: TaskOrigin
   /** Tasks with a higher priority go first. */
   priority: number
@@ -62,12 +62,12 @@ export type TaskBase = {
   returns: number
   /** The newest notes; the ledger has all of them. */
   notes: TaskNote[]
-  /** How many notes there are in all; missing where there are none. */
+  /** How many notes there are in all; missing if there are no notes. */
   noted?: number
   history: TaskStep[]
   /** The newest requests that have changed the task and that clients may send again. */
   requests?: string[]
-  /** A merge that a review has begun and whose end is not known yet. */
+  /** A merge that a review has begun and whose outcome is not known yet. */
   merging?: TaskMerging
   /** Missing in a task that an older termaite stored. */
   tries?: TaskTry[]
@@ -79,10 +79,10 @@ export type TaskFacts = {
   why: string
   /** The agent that has the task, or had it last. */
   agent: string
-  /** When that agent was last heard of in this task. */
+  /** When that agent last reported on this task. */
   heard: number
   question: string
-  /** The answers to choose from, where the hub itself asks because a cap was passed. */
+  /** The answers to choose from, if the hub itself asks because a cap was passed. */
   options: Option[]
   /** The agent's last answer; it stays when the task goes back to the queue. */
   result: TaskResult
@@ -130,7 +130,10 @@ export const taskStates = [
 /** The task in one state. */
 export type TaskOf<S extends TaskState> = Extract<Task, { state: S }>
 
-/** The title of a task: the first line of its prompt, without the words of another agent that were handed on in it, else its name in its pipeline. */
+/**
+ * The title of a task: the first line of its prompt, without another agent's text that was handed on in it, otherwise its name in its
+ * pipeline.
+ */
 export function taskTitle({ prompt, pipeline }: Pick<TaskBase, 'prompt' | 'pipeline'>): string {
   const [first = ''] = prompt.trim().split('\n')
   const own = first.replace(/<(?:result|diff) task="[^]*$/, '').replace(/[\s:]+$/, '')
@@ -203,14 +206,14 @@ export type HubAgent = Partial<Spent> & {
   seen: number
   /** Messages that the agent gets the next time it waits. */
   inbox: string[]
-  /** The last messages of people, those that the agent already has among them. */
+  /** The last messages of people, including those that the agent already has. */
   messages?: AgentMessage[]
   status?: AgentStatus
   /** The open question of the agent, and the answer to its last one. */
   asks?: AgentQuestion
   answered?: { ask: string; picks: string[]; by: string }
-  /** Why the agent has to leave; it is told the next time it waits. */
+  /** Why the agent has to leave; it gets the reason the next time it waits. */
   evicted?: string
-  /** Set while the agent is given no new tasks. */
+  /** Set while the agent gets no new tasks. */
   paused?: Pause
 }

@@ -19,7 +19,7 @@ export interface WorkMerger {
   check(task: Task): Promise<{ commit: string }>
   /** Merges the last try of a task; work that is merged already stays as it is. Throws MergeRefused. */
   merge(task: Task): Promise<TaskMerge>
-  /** The merge of a commit of a task, where a process that was killed has made it. */
+  /** The merge of a commit of a task, if a process that was killed has made it. */
   found(task: Task, commit: string): Promise<TaskMerge | undefined>
   /** Removes what a merged task leaves in the repository. */
   sweep(task: Task): Promise<void>

@@ -1,8 +1,8 @@
 /**
  * A workspace is the place that a task is about. It is one text, its key, in one of three forms:
  *
- * - `git:github.com/acme/shop#1f2e3d4c5b6a`: a repository, by its remote and the first commit of its history. The part after the
- *   `#` is empty where the history is not known, as in a shallow clone.
+ * - `git:github.com/acme/shop#1f2e3d4c5b6a`: a repository, by its remote and the first commit of its history. The part after the `#` is
+ *   empty if the history is not known, as in a shallow clone.
  * - `at:build-7:/srv/shop`: a folder of one machine, for a folder without a remote whose hub is on another machine.
  * - `/srv/shop`: a folder of the machine of the hub; every workspace that an older termaite stored is one of these.
  */
@@ -12,16 +12,16 @@ const folderMark = 'at:'
 /** The length to which the hash of a first commit is shortened. */
 const shortCommit = 12
 
-/** A repository as git tells of it: the address of its remote, and the first commits of its history, the oldest first. */
+/** A repository as git describes it: the address of its remote, and the first commits of its history, the oldest first. */
 export type RepositoryFacts = { remote: string; first: readonly string[] }
 
 /** An address of a repository: the protocol, the host with a port that is not the usual one, and the path. */
 export type RemoteAddress = { protocol: 'https' | 'http' | 'ssh' | 'git'; host: string; port?: number; path: string }
 
-/** Hosts whose names of repositories are the same in small and in capital letters. */
+/** Hosts that ignore case in the names of repositories. */
 const caseless = new Set(['github.com', 'gitlab.com', 'bitbucket.org', 'codeberg.org', 'dev.azure.com'])
 
-/** Other names under which a host serves SSH, where only the port of https is open. */
+/** Other names under which a host serves SSH, for networks in which only the port of https is open. */
 const otherNames: Readonly<Record<string, string>> = {
   'ssh.github.com': 'github.com',
   'altssh.gitlab.com': 'gitlab.com',
@@ -100,7 +100,7 @@ function plainText(text: string): string | undefined {
 /** The remote as a part of a key. Ports are left out: one host serves the same repository over several protocols. */
 const placeOf = ({ host, path }: RemoteAddress) => `${host}/${path}`
 
-/** The key of a repository; undefined where its remote means nothing on another machine. */
+/** The key of a repository; undefined if its remote means nothing on another machine. */
 export function repositoryKey({ remote, first }: RepositoryFacts): string | undefined {
   const address = remoteAddress(remote)
   return address && `${repositoryMark}${placeOf(address)}#${(first[0] ?? '').slice(0, shortCommit)}`
@@ -120,12 +120,15 @@ export function repositoryKeys({ remote, first }: RepositoryFacts): string[] {
   return first.length === 0 ? [`${base}*`] : [...first.map((commit) => base + commit.slice(0, shortCommit)), base]
 }
 
-/** Whether an agent with these keys has a workspace, or may clone it. A key of a repository that ends with `*` stands for all that begin like it. */
+/**
+ * Whether an agent with these keys has a workspace, or may clone it. A key of a repository that ends with `*` covers all that begin like
+ * it.
+ */
 export function hasWorkspace(keys: readonly string[], workspace: string): boolean {
   return keys.some((key) => key === workspace || (isPattern(key) && workspace.startsWith(key.slice(0, -1))))
 }
 
-/** Whether a key of an agent stands for several repositories. */
+/** Whether a key of an agent covers several repositories. */
 export const isPattern = (key: string) => key.startsWith(repositoryMark) && key.endsWith('*')
 
 /** The remote and the first commit in the key of a repository; undefined for a folder. */
@@ -154,13 +157,13 @@ export function workspaceName(workspace: string): string {
   return folder?.machine === undefined ? (folder?.path ?? workspace) : `${folder.path} on ${folder.machine}`
 }
 
-/** The words for a workspace where there is room: "github.com/acme/shop". */
+/** The full name of a workspace, if there is room for it: "github.com/acme/shop". */
 export function wholeName(workspace: string): string {
   const repository = repositoryIn(workspace)
   return repository ? `${repository.host}/${repository.path}` : workspaceName(workspace)
 }
 
-/** The place where a person stood who added a task: the folder on their machine, and of a repository the remote, the branch and the commit. */
+/** The place from which a person added a task: the folder on their machine, and for a repository the remote, the branch and the commit. */
 export type TaskOrigin = { machine: string; path: string; remote?: string; branch?: string; commit?: string }
 
 /** The address under which a repository is cloned: in the form in which the person's own clone names it, without a login. */
@@ -170,7 +173,7 @@ export function cloneAddress(remote: string): string | undefined {
   const [, scheme, user, rest] = /^([a-z+]+:\/\/)(?:([^@/]*)@)?(.*)$/is.exec(remote) ?? []
   // The short form of SSH has no place for a password.
   if (scheme === undefined) return remote
-  // The user of an SSH address says where the server looks; any other login is a secret.
+  // The user of an SSH address tells the server where to look; any other login is a secret.
   const name = address.protocol === 'ssh' ? user?.split(':')[0] : undefined
   return `${scheme.toLowerCase()}${name ? `${name}@` : ''}${rest}`
 }
