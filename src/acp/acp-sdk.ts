@@ -1,4 +1,4 @@
 export type AcpSdk = typeof import('@agentclientprotocol/sdk')
 
-/** Loads the ACP library when an editor is served, so that no other run pays for it. */
+/** Loads the ACP library only when an editor is served, so that other runs do not pay for it. */
 export const loadAcpSdk = (): Promise<AcpSdk> => import('@agentclientprotocol/sdk')

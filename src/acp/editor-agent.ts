@@ -10,7 +10,7 @@ type AgentParts = { sdk: AcpSdk; desks: EditorDesks; clock: Clock; version: stri
 
 type EditorPipes = { in: Readable; out: Writable; signal: AbortSignal }
 
-/** Serves one editor over its pipes until it closes them or `signal` aborts; turns that run then are cancelled and kept. */
+/** Serves one editor over its pipes until it closes them or `signal` aborts; turns that are still running are cancelled and kept. */
 export async function serveAcp(parts: AgentParts, { in: input, out, signal }: EditorPipes): Promise<void> {
   const agent = new EditorAgent(parts)
   const stream = parts.sdk.ndJsonStream(Writable.toWeb(out), Readable.toWeb(input) as ReadableStream<Uint8Array>)
@@ -144,7 +144,7 @@ class EditorAgent {
     return found
   }
 
-  /** Turns an error into one of the protocol, with a message that tells the user what to do. */
+  /** Turns an error into a protocol error, with a message that says what the user can do. */
   async #inWords<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { defined } from '../base/defined.ts'
 import { attribute, tag } from '../core/talk/transcript.ts'
 
-/** Keeps a picture that an editor sent; returns the text that stands for it in a prompt. */
+/** Keeps a picture that an editor sent. Returns the mention of the picture for the prompt. */
 type KeepPicture = (base64: string, name: string) => Promise<string>
 
-/** The blocks of a prompt as one text: a linked file is a mention, an embedded one is added below the words. */
+/** The blocks of a prompt as one text: a linked file becomes a mention, an embedded one is added below the text. */
 export async function promptText(blocks: readonly ContentBlock[], cwd: string, keep: KeepPicture): Promise<string> {
   const said: string[] = []
   for (const block of blocks) said.push(await blockText(block, cwd, keep))
@@ -55,7 +55,7 @@ type PromptEnding = { outcome?: Outcome; cancelled: boolean; trouble?: string }
 
 /** A prompt that runs; only the first of its endings counts. */
 export class PendingPrompt {
-  /** Ends a command that is run for the prompt. */
+  /** Stops a command that runs for the prompt. */
   readonly stop = new AbortController()
   /** The last error before a turn could begin. */
   trouble: string | undefined
@@ -83,10 +83,10 @@ export class PendingPrompt {
 const authRequired = -32000
 const internal = -32603
 
-/** The limits that the protocol counts in tokens. */
+/** The limits that the protocol counts as token limits. */
 const atLength: ReadonlySet<StoppedBy> = new Set(['tokens', 'window', 'output'])
 
-/** The stop reason of the protocol. A failure is thrown as an error with its kind for programs; a cancel never is. */
+/** The stop reason of the protocol. A failure is thrown as an error with a machine-readable kind; a cancel never is. */
 export function stopReason({ RequestError }: AcpSdk, { outcome, cancelled, trouble }: PromptEnding): StopReason {
   if (cancelled) return 'cancelled'
   if (trouble !== undefined) throw new RequestError(internal, trouble)

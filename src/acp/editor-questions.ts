@@ -17,11 +17,11 @@ type QuestionParts = {
   seat: EditorDesk
   clock: Clock
   send: SendUpdate
-  /** The call that runs, where exactly one does. */
+  /** The running call, if exactly one is running. */
   openCall(): string | undefined
 }
 
-/** The questions that an editor shows now. The first answer counts; the question is withdrawn everywhere else. */
+/** The questions that an editor shows now. The first answer counts; then the question is withdrawn everywhere else. */
 export class EditorQuestions {
   #parts: QuestionParts
   #open = new Map<string, AbortController>()
@@ -67,9 +67,9 @@ export class EditorQuestions {
     return picks
   }
 
-  /** Asks with a permission request for an action, and with a form for information; undefined where the editor supports neither. */
+  /** Asks with a permission request for an action, and with a form for information; undefined if the editor supports neither. */
   async #picks(question: Question, call: string, withdrawn: AbortSignal): Promise<string[] | undefined> {
-    // The editor may store the form that it shows, so a secret is not asked for.
+    // The editor may store the form that it shows, so termaite does not ask for a secret there.
     if (question.secret) return undefined
     const forms = Boolean(this.#parts.capabilities?.elicitation?.form)
     const wantsWords = question.multiple === true || question.free === true || question.options.length === 0
@@ -111,7 +111,7 @@ export class EditorQuestions {
 }
 
 function questionTitle({ about, text, from, agent }: Question): string {
-  // The words of other questions already name the agent that they are about.
+  // The text of other questions already names the agent in question.
   const asks = about === 'permission' ? agent : undefined
   const who = [asks, ...from].filter((name) => name !== undefined).join(' › ')
   return exactText(who === '' ? text : `${who}: ${text}`)
@@ -124,7 +124,7 @@ const kinds: Readonly<Record<Meaning, PermissionOption['kind']>> = {
   no: 'reject_once',
 }
 
-/** An option with what it grants in its name, because a yes that covers more than once must say so. */
+/** An option whose name includes what it grants, because a yes that lasts must say so. */
 function permissionOption({ id, label, grants, means }: Option): PermissionOption {
   const refuses = refusals.test(id) || refusals.test(label)
   const kind = means ? kinds[means] : refuses ? 'reject_once' : grants ? 'allow_always' : 'allow_once'

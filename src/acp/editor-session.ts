@@ -41,7 +41,7 @@ export class EditorSession {
   /** How many prompts wait for a turn. */
   #queued = 0
   #titled: boolean
-  /** The options as they were last sent. */
+  /** The options that were sent last. */
   #sentOptions = ''
   #closed = new AbortController()
 
@@ -62,7 +62,7 @@ export class EditorSession {
     return this.#parts.seat.session
   }
 
-  /** The modes and options of the session, as its client is told them. */
+  /** The modes and options of the session, as its client gets them. */
   state() {
     const { seat } = this.#parts
     const configOptions = sessionConfig(seat, this.#agent)
@@ -70,7 +70,7 @@ export class EditorSession {
     return { modes: sessionModes(seat), configOptions }
   }
 
-  /** Sends what was said in the session before, from its beginning. */
+  /** Sends the earlier messages of the session, from its beginning. */
   async replay(): Promise<void> {
     const { seat, clock } = this.#parts
     await replay(seat, new SessionUpdates({ send: this.#send, cwd: seat.cwd, clock, notices: false }))
@@ -137,7 +137,7 @@ export class EditorSession {
     this.#pending?.end()
   }
 
-  /** The command of a name; its file may be new. A path such as /etc/hosts names none. */
+  /** The command with this name; its file may be new. A path such as /etc/hosts does not name a command. */
   async #commandNamed(name: string | undefined): Promise<Command | undefined> {
     if (name === undefined || name.includes('/')) return undefined
     const { commands } = this.#parts.seat.desk
@@ -163,7 +163,7 @@ export class EditorSession {
     return client.notify(sdk.methods.client.session.update, { sessionId: seat.session, update }).catch(() => {})
   }
 
-  /** Keeps a picture of a prompt; says in words why one cannot be taken. */
+  /** Keeps a picture of a prompt. If a picture cannot be used, sends a notice that says why. */
   async #keepPicture(data: string, name: string): Promise<string> {
     const kept = await this.#parts.seat.desk.sources.keepPicture(Buffer.from(data, 'base64'), name)
     const problems = kept?.problems ?? [`${name} was left out: it is no PNG, JPEG, GIF or WebP.`]
@@ -178,7 +178,7 @@ export class EditorSession {
     seat.desk.submit(text)
   }
 
-  /** Runs a command here and not at the desk, so that its end is known. A turn that it begins is waited for as usual. */
+  /** Runs a command here and not at the desk, so that its end is known. If it begins a turn, the prompt waits for that turn as usual. */
   async #run(command: Command, args: string, pending: PendingPrompt): Promise<void> {
     // The client's connection sends the output of a command in order; the command need not wait.
     const say = (text: string, how: 'note' | 'text' | 'error' = 'note') => {
@@ -203,7 +203,7 @@ export class EditorSession {
       case 'event': {
         const { event, turn } = happened
         if (event.type === 'prompt' && this.#pending) await this.#began(turn, event.text)
-        // A question is open until it is answered; the events go on meanwhile.
+        // A question stays open until it is answered; events continue meanwhile.
         if (event.type === 'question') void this.#questions.show(event.ask, event.question)
         if (event.type === 'answer') this.#questions.takeBack(event.ask)
         if (event.type === 'end' && turn === this.#turn) this.#outcome = event.outcome
@@ -228,7 +228,7 @@ export class EditorSession {
     }
   }
 
-  /** Whether the prompt steered a turn of another process: then it is over with that turn. */
+  /** Whether the prompt steered a turn of another process: then the prompt is over when that turn is. */
   get #steeredElsewhere(): boolean {
     return this.#turn === undefined && this.#queued === 0 && !this.#parts.seat.busy
   }
@@ -246,7 +246,7 @@ export class EditorSession {
     else await this.#updates.notice(text, how === 'error' ? 'error' : 'info')
   }
 
-  /** Sends the options again where the person, a command or a plan has changed them. */
+  /** Sends the options again if the person, a command or a plan has changed them. */
   async #sendOptions(): Promise<void> {
     const sent = this.#sentOptions
     const { modes, configOptions } = this.state()
@@ -257,17 +257,17 @@ export class EditorSession {
 
   #screen: CommandScreen = {
     ...noScreen,
-    // The desk fills in a prompt that could not be sent.
+    // The desk returns a prompt that could not be sent.
     fill: () => this.#pending?.refuse(),
     palette: (query = '') => {
       const names = this.#parts.seat.desk.commands.map(({ name }) => `/${name}`).join(' ')
-      // The prompt that waits is ended by this, so nothing else waits for it.
+      // This finishes the pending prompt, so nothing else needs to wait for it.
       void this.#updates.text(`There is no command /${query}. There are: ${names}`).then(() => this.#pending?.end())
     },
   }
 }
 
-/** The screen of a command that runs without one. */
+/** The screen for a command that runs without one. */
 const noScreen: CommandScreen = {
   suspend: async () => {
     throw new Error('this command needs a terminal. Run `termaite` in one')
@@ -280,12 +280,12 @@ const noScreen: CommandScreen = {
   exit: () => {},
 }
 
-/** Entries that are sent again at most: an editor shows a thread, not an archive. */
+/** The most entries that are sent again: an editor shows a thread, not an archive. */
 const mostReplayed = 2_000
 
 const page = 500
 
-/** Leaves out the notes of termaite, because they mattered only when they were written. */
+/** Leaves out termaite's notes, because they mattered only when they were written. */
 const replayed = new Set<Entry['type']>(['prompt', 'steer', 'reply', 'words', 'call', 'result', 'end'])
 
 async function replay({ desk, opened }: EditorDesk, updates: SessionUpdates): Promise<void> {

@@ -5,7 +5,7 @@ import { leashMeanings, leashes } from '../core/work/agent.ts'
 /** Leaves the choice of the agent to the rotation. */
 export const auto = 'auto'
 
-/** The work modes, for clients that know no other options. */
+/** The work modes, for clients that support no other options. */
 export function sessionModes({ modes, desk }: EditorDesk): SessionModeState {
   return {
     currentModeId: desk.standing().mode,

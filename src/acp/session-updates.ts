@@ -14,11 +14,11 @@ type UpdateParts = {
   send: SendUpdate
   cwd: string
   clock: Clock
-  /** Whether the client shows notices, apart from the conversation. */
+  /** Whether the client shows notices separately from the conversation. */
   notices: boolean
 }
 
-/** How often the output of a tool that runs is sent; each time it is sent whole. */
+/** How often the output of a running tool is sent; each time the whole output is sent. */
 const pauseMs = 250
 
 type Voice = 'agent_message_chunk' | 'agent_thought_chunk'
@@ -27,9 +27,9 @@ type Call = { output: string; shown: number }
 /** Sends the events of a session to its editor. A reply that was streamed is not sent again as a whole. */
 export class SessionUpdates {
   #parts: UpdateParts
-  /** The kind of message that is streamed now, and its id: another kind begins another message. */
+  /** The kind of message that is being streamed, and its id: another kind begins another message. */
   #speaking: { voice: Voice; message: string } | undefined
-  /** The text that was streamed since the last whole reply. */
+  /** The text streamed since the last whole reply. */
   #streamed = ''
   #silent = true
   #calls = new Map<string, Call>()
@@ -38,12 +38,12 @@ export class SessionUpdates {
     this.#parts = parts
   }
 
-  /** The call that runs, where exactly one does. */
+  /** The running call, if exactly one is running. */
   get openCall(): string | undefined {
     return this.#calls.size === 1 ? [...this.#calls.keys()][0] : undefined
   }
 
-  /** Sends one event; `mine` says that the client sent this turn's prompt, and so shows it already. */
+  /** Sends one event; `mine` says that the client sent this turn's prompt, and so already shows it. */
   async event(event: Event, turn: string, mine: boolean): Promise<void> {
     switch (event.type) {
       case 'prompt':
@@ -74,7 +74,7 @@ export class SessionUpdates {
       case 'attempt':
         this.#streamed = ''
         return this.notice(`${event.by ?? 'An agent'} failed: ${event.failure.message}`, 'warning')
-      // A phase may take minutes: editors show thoughts while they come.
+      // A phase may take minutes: editors show thoughts as they arrive.
       case 'phase':
         return this.#say('agent_thought_chunk', `${event.framework}: ${event.words}\n\n`)
       case 'waiting':
@@ -90,7 +90,7 @@ export class SessionUpdates {
       case 'summary':
         return this.notice(`${summaryWords(event)}.`, 'info')
       case 'end':
-        // The answer of an agent that streamed nothing and kept no reply is in its outcome alone.
+        // The answer of an agent that streamed nothing and kept no reply is only in its outcome.
         if (event.outcome.ok && this.#silent) await this.#reply(event.outcome.text)
         if (!event.outcome.ok && event.outcome.failure.kind === 'unfinished')
           await this.notice(`The turn was ${event.outcome.failure.message}.`, 'warning')
@@ -100,7 +100,7 @@ export class SessionUpdates {
     }
   }
 
-  /** Sends what termaite itself says. */
+  /** Sends a message from termaite itself. */
   async notice(text: string, severity: 'info' | 'warning' | 'error'): Promise<void> {
     const [title = '', ...rest] = text.trim().split('\n')
     if (title === '') return
@@ -111,7 +111,7 @@ export class SessionUpdates {
     this.#pause()
   }
 
-  /** Sends what a command prints. */
+  /** Sends the output of a command. */
   async text(text: string): Promise<void> {
     this.#pause()
     await this.#say('agent_message_chunk', text)
@@ -144,7 +144,7 @@ export class SessionUpdates {
     this.#pause()
   }
 
-  /** Words that no reply holds were streamed; an editor that opens the session again is sent them, and how they ended. */
+  /** Words that no reply holds were streamed; an editor that opens the session again gets them, with the reason why they were cut off. */
   async #words({ text, cut }: Extract<Event, { type: 'words' }>): Promise<void> {
     if (this.#streamed.trim() !== '') return
     await this.#say('agent_message_chunk', cut ? `${text}\n\n_(${cutWords[cut]})_\n\n` : text)

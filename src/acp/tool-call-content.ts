@@ -6,7 +6,7 @@ import { fileChangesOf } from '../chat/transcript/event-facts.ts'
 import { commandText, dangerSign, dangerWords, readableText } from '../questions/question-text.ts'
 import { inputSummary, patchPaths } from '../chat/transcript/call-input.ts'
 
-/** Characters of an output that are sent; the log has the whole. */
+/** The most characters of an output that are sent; the log has the whole output. */
 const longest = 20_000
 
 export const toolTitle = (tool: string, input: unknown) => {
@@ -14,7 +14,7 @@ export const toolTitle = (tool: string, input: unknown) => {
   return words === '' ? tool : `${tool}: ${words}`
 }
 
-/** The kind of a call by its input, because every agent names its tools differently. */
+/** The kind of a call, derived from its input, because every agent names its tools differently. */
 export function toolKind(input: unknown): ToolKind {
   const has = (...keys: string[]) => keys.some((key) => typeof (input as Record<string, unknown>)?.[key] === 'string')
   if (patchesIn(input).length > 0) return 'edit'
@@ -31,7 +31,7 @@ function pathIn(input: unknown): string | undefined {
   return [file_path, filePath, path].find((one): one is string => typeof one === 'string' && one !== '')
 }
 
-/** The files of a patch among the texts of an input. */
+/** The files of the patches in an input. */
 function patchesIn(input: unknown): string[] {
   return Object.values((input ?? {}) as Record<string, unknown>).flatMap(patchPaths)
 }
@@ -54,8 +54,8 @@ export function resultContent(text: string, data: unknown, cwd: string): ToolCal
 }
 
 /**
- * The parts of a question: its dangers in words, then the whole command, text or change that the person allows. Editors show text as
- * Markdown, which would join lines and drop signs, so a command and a text are fenced.
+ * The parts of a question: its dangers as text, then the whole command, text or change that the person allows. Editors show text as
+ * Markdown, which would join lines and drop characters, so a command and a text are fenced.
  */
 export function shownContent({ text, shows = [] }: Pick<Question, 'text' | 'shows'>, cwd: string): ToolCallContent[] {
   const dangers = dangerWords({ text, shows }).map((words) => dangerSign + words)

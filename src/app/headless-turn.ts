@@ -13,7 +13,7 @@ import { serveTurns } from '../wire/peer/peers.ts'
 import { PromptQueue } from '../turn/prompt-queue.ts'
 import { runTurn } from './turn.ts'
 
-/** Runs one turn without a screen, which the person's other processes can follow, answer, steer and cancel. */
+/** Runs one turn without a screen. The person's other processes can follow, answer, steer and cancel it. */
 export function runHeadless(
   app: App,
   request: Omit<TurnRequest, 'ask' | 'steer' | 'peers' | 'close'>,
@@ -26,7 +26,7 @@ export function runHeadless(
   const stop = new AbortController()
   const reach = {
     cancel: () => stop.abort(),
-    // Text is taken only while an agent can be steered: there is no next turn here that it could wait for.
+    // Text is accepted only while an agent can be steered: here it could not wait for a next turn.
     steer: (text: string) => queue.steers && (queue.add(text), true),
     answer: (ask: string, picks?: string[]) => cards.answer(ask, picks),
   }

@@ -22,7 +22,7 @@ type OpenMcpTools = AsyncDisposable & { served: ToolServerOptions }
 const instructions =
   'Agents in terminals of their own. spawn_agent starts one in a slot, wait_for_idle tells when it is done, get_artifact gives its answer, send_to_agent speaks to it again. Chain them with depends_on and {{slot_N.output}}.'
 
-/** Opens what MCP clients can call and read: the crews' tools and resources. Agents that a dead server left are taken up at once. */
+/** Opens what MCP clients can call and read: the crews' tools and resources. Takes over agents that a dead server left behind at once. */
 export async function openMcpTools(io: Io, place: Place): Promise<OpenMcpTools> {
   const warn = (why: string) => say(io, `termaite: ${why}`)
   const common = { name: 'termaite', version, instructions, cwd: place.cwd, clock: io.clock }
@@ -104,7 +104,10 @@ function crewResources(chosen: () => Crews | Promise<Crews> | undefined, mask: (
   }
 }
 
-/** Serves tools over stdio or HTTP until the client goes away or the process is ended. Over stdio nothing else may be written to stdout. */
+/**
+ * Serves tools over stdio or HTTP until the client disconnects or the process is stopped. Over stdio nothing else may be written to
+ * stdout.
+ */
 export async function serveMcp(io: Io, served: ToolServerOptions, http: string | undefined): Promise<void> {
   const address = http === undefined ? undefined : addressOf(http)
   const { loadMcpLibrary, toolServer } = await import('../wire/mcp/tool-server.ts')

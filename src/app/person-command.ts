@@ -13,10 +13,13 @@ import { CommandOutput, FrontOutput, tooMuch } from '../native/tools/shell/comma
 import { exitText, listen } from '../native/tools/shell/shell-command.ts'
 import { runOpened } from './turn.ts'
 
-/** A command that a person typed after "!". `jobs`: where it goes on when the person sends it to the background. */
+/** A command that a person typed after "!". `jobs`: where it continues when the person sends it to the background. */
 type PersonCommand = { command: string; signal: AbortSignal; peers?: TurnPeers; jobs?: BackgroundCommands }
 
-/** The person's commands that went to the background. They run until they end, or until the desk is left; `ended` says in words that one ended. */
+/**
+ * The person's commands in the background. They run until they exit, or until the person leaves the desk; `ended` gets a message when one
+ * exits.
+ */
 export function personJobs({ io, blobs, border }: App, ended: (words: string) => void): BackgroundCommands {
   return new BackgroundCommands(
     { env: io.env, clock: io.clock, blobs, mask: border.toward('work') },
@@ -28,10 +31,9 @@ export function personJobs({ io, blobs, border }: App, ended: (words: string) =>
 }
 
 /**
- * Runs a command of the person in their own shell and project folder, with their own rights and environment. It is a turn
- * of the conversation, taken by the person instead of an agent: it is kept before it runs, its output is kept as the result
- * of a call, and the agents of later turns are told of both like of any other turn. There is no snapshot, because nobody
- * but the person acted.
+ * Runs a command of the person in their own shell and project folder, with their own rights and environment. It is a turn of the
+ * conversation, taken by the person instead of an agent: it is kept before it runs, its output is kept as the result of a call, and the
+ * agents of later turns see both, as with any other turn. There is no snapshot, because only the person acted.
  */
 export function runPersonCommand(app: App, { command, signal, peers, jobs }: PersonCommand): AsyncGenerator<Event> {
   const { place, leash } = app
@@ -69,10 +71,10 @@ async function* shellEvents(
   yield { type: 'end', outcome: { ok: true, text: '' } }
 }
 
-/** `said`: what the command printed, where that was read already. */
+/** `said`: the output of the command, if it was already read. */
 type Ran = { ok: boolean; exit?: number | string; note: string; said?: string }
 
-/** Runs the command to its end, or until it is cancelled; never rejects. */
+/** Runs the command until it exits or is cancelled; never rejects. */
 async function ran(
   { io, place }: App,
   command: string,
@@ -82,7 +84,7 @@ async function ran(
   jobs: BackgroundCommands | undefined,
 ): Promise<Ran> {
   const shell = io.env.SHELL || '/bin/sh'
-  // Both outputs are one pipe, so that they stay in order. The session is the command's own: it has no terminal.
+  // Both outputs share one pipe, so that they stay in order. The command has its own session, without a terminal.
   const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', shell, '-c', command] as const
   try {
     const run = await start({ argv, cwd: place.cwd, env: io.env, clock: io.clock })
@@ -90,7 +92,7 @@ async function ran(
     let why = ''
     const end = (reason: string) => {
       why ||= reason
-      // The end of the run is awaited below.
+      // The code below waits until the run has stopped.
       void run.end()
     }
     const cancel = () => end('[cancelled]')

@@ -12,8 +12,8 @@ const whichFolder =
   'This server was started in /, so it does not know which project to work in. Call spawn_agent with cwd, the absolute path of the project folder; the other tools then use the crew of that project. Or set the folder once, in the settings of this MCP client: add "--cwd=<folder>" to the arguments after "mcp", "serve".'
 
 /**
- * The crews of a server that was started in /, as desktop programs start their servers: an agent that works there could change
- * the whole machine. The project is named by the first spawn, or by the folders (roots) that the client says it works in.
+ * The crews of a server that was started in /, as desktop programs start their servers: an agent that works there could change the whole
+ * machine. The first spawn names the project, or the client does with the folders (roots) that it works in.
  */
 export class PlacelessCrews {
   readonly tools: Tool[]
@@ -35,7 +35,7 @@ export class PlacelessCrews {
     return new PlacelessCrews(io, openCrews(io, place, settings, { carries: true, warn }), warn)
   }
 
-  /** The crews of the project that was named last; undefined before one was named. */
+  /** The crews of the last named project; undefined if none was named yet. */
   get chosen(): Promise<Crews> | undefined {
     return this.#chosen
   }
@@ -55,7 +55,7 @@ export class PlacelessCrews {
       const [root] = (await call.folders?.()) ?? []
       if (root !== undefined) this.#chosen = this.#at(root)
     }
-    // A crew that is named can be looked at from anywhere; an agent needs a folder.
+    // A named crew can be inspected from anywhere; an agent needs a folder.
     const crews = await (this.#chosen ?? (workspace !== undefined && !spawns ? this.#nowhere : undefined))
     if (!crews) throw new Error(whichFolder)
     return crews.tools.find(({ name }) => name === tool.name)!.run(input, call)
@@ -72,7 +72,7 @@ export class PlacelessCrews {
       return crews
     })()
     this.#open.set(folder, opening)
-    // A folder that could not be used may exist at the next call.
+    // A folder that cannot be used now may exist at the next call.
     opening.catch(() => {
       this.#open.delete(folder)
       this.#chosen = undefined

@@ -34,13 +34,13 @@ export type TurnRequest = {
   files?: Ref[]
   /** The agent that the person named; without a name the rotation chooses. */
   agent?: string
-  /** Whether the turn fails when the named agent cannot take it, instead of going to another one. */
+  /** Whether the turn fails if the named agent cannot take it, instead of going to another one. */
   only?: boolean
-  /** How this turn is thought through, whatever is set for the others. */
+  /** How this turn is thought through, overriding the setting for other turns. */
   think?: Thinking | 'resume'
   signal: AbortSignal
   ask?: Ask
-  /** Returns the text that is typed while the turn runs; see `Turn.steer`. */
+  /** Returns the text typed while the turn runs; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
   /** The form that the answer must have. A turn with one is not thought through. */
   form?: Turn['form']
@@ -54,20 +54,20 @@ export type TurnRequest = {
   snapshots?: TurnSnapshots
   /** Makes the turn wait until the turns before it are over. */
   exclusive?: boolean
-  /** Called last, however the turn ended. */
+  /** Called last, whatever the outcome of the turn. */
   close?(): Promise<void>
 }
 
 /**
- * The turns that other processes see here, and how their answers, steering and cancelling reach this one. `inside`: where the agents
- * that work inside the turn are found, so that the person can stop one of them.
+ * The turns of this process that other processes see, and how their answers, steering and cancelling reach it. `inside`: the agents that
+ * work inside the turn, so that the person can stop one of them.
  */
 export type TurnPeers = { turns: RunningTurns; reach: Reach; inside?: InnerWorks }
 
 /** Makes the events of a turn; the usual maker is `runTurn`. */
 export type TurnMaker = (app: App, request: TurnRequest) => AsyncIterable<Event>
 
-/** A turn that is ready to run: who takes it, in which surroundings, and who looks on. */
+/** A turn that is ready to run: its agent, its surroundings, and its observers. */
 type OpenTurn = { agent: Agent; world: TurnWorld; observers?: TurnObserver[] }
 
 /** Runs one turn of the rotation, with snapshots of the project before and after it. */
@@ -78,7 +78,7 @@ export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {
   })
 }
 
-/** Runs a turn from its opening to its end: the one loop that every event of a turn comes through. */
+/** Runs a turn from its opening to its end. Every event of a turn passes through this one loop. */
 export async function* runOpened(
   app: App,
   request: Pick<TurnRequest, 'prompt' | 'peers' | 'close'>,
@@ -122,7 +122,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const around = {
     begin: async (turn: string, waits?: Turn['waits']) => {
       try {
-        // While our own agent is asked at the same time (`holdsBack`), that agent reports what the turn waits for.
+        // If our own agent is asked at the same time (`holdsBack`), that agent reports what the turn waits for.
         const taken = snapshots.begin(turn, holdsBack ? undefined : waits)
         // The border loads its keys with the first text. An empty text loads them now, while git works, so that the history need not wait.
         if (!app.ephemeral) app.border.to('vendor', '')
@@ -137,9 +137,9 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
     end: async (turn: string, waits?: Turn['waits'], acted?: boolean) => {
       mark('answer')
-      // In a chat, commands of earlier turns may still run in the background and change files, and so may workers of a coordinator.
+      // In a chat, background commands of earlier turns and workers of a coordinator may still run and change files.
       const taken = snapshots.end(turn, waits, acted || thought || attended || app.mode === 'coordinator')
-      // Git has started by then, and processes are looked at while it works.
+      // Git has started by now; processes are checked while it works.
       await new Promise((resolve) => setImmediate(resolve))
       const left = await leftNotes(app)
       const notes = [
@@ -167,13 +167,13 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   }
 }
 
-/** Whether only our own agents can take a turn: each of their tools waits until the snapshot is taken, so that the model need not. */
+/** Whether only our own agents can take a turn: each of their tools waits for the snapshot, so that the model need not. */
 export function actsByOurTools({ settings }: App): boolean {
   const agents = enabledAgents(settings)
   return agents.length > 0 && agents.length === nativeAgents(settings).length
 }
 
-/** Says which processes a turn has left running, and how to end them. */
+/** Says which processes a turn has left running, and how to stop them. */
 export async function leftNotes(app: App): Promise<string[]> {
   const left = (app.left.processes = await leftProcesses())
   if (left.length === 0) return []
@@ -182,7 +182,10 @@ export async function leftNotes(app: App): Promise<string[]> {
   return [`This turn left ${what} running: ${named}. To end ${them}: kill ${left.map(({ pid }) => pid).join(' ')}`]
 }
 
-/** The order of the agents under the strategy `measured`, whose code is loaded for it alone. A turn over which the rotation decided has used the draw. */
+/**
+ * The order of the agents under the strategy `measured`; its code is loaded only for that strategy. A turn whose agent the rotation chose
+ * has used up the draw.
+ */
 function measuredTurn(app: App, { prompt, agent: first }: TurnRequest) {
   if (app.settings.rotationStrategy !== 'measured') return undefined
   let used: number | undefined
@@ -207,7 +210,7 @@ type AgentParts = {
   measured: NonNullable<ReturnType<typeof measuredTurn>>['order'] | undefined
 }
 
-/** Opens the rotation, and around it the thinking that the turn needs; a turn without thinking loads none of its code. */
+/** Opens the rotation, wrapped in the thinking that the turn needs; a turn without thinking loads none of that code. */
 async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Promise<Agent> {
   const { snapshots, turnBegan, measured } = parts
   const { agent: first, only, think, attended } = request
@@ -220,7 +223,7 @@ async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Pro
     changes: changedFiles(app.snapshots, () => snapshots.tree),
     async compact({ id, history, signal }, say) {
       if (!(await compactNow(app, 'auto', { say, signal })).ok) return undefined
-      // The pieces of this turn so far are not in the log as turns of their own.
+      // The parts of this turn so far are not in the log as separate turns.
       return [...(await app.conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
     },
   })
@@ -236,8 +239,8 @@ async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Pro
 }
 
 /**
- * The agents that can lead workers: our own where there is one, because its loop knows of them, otherwise the CLIs that can be
- * given the tools. The agent that the person named leads in any case.
+ * The agents that can lead workers: our own if there is one, because its loop supports workers, otherwise the CLIs that can be given the
+ * tools. An agent that the person named leads in any case.
  */
 function leadingRoster({ roster, settings }: App, named: string | undefined): Roster {
   const own = nativeAgents(settings).map(({ name }) => name)
@@ -251,7 +254,7 @@ function leadingRoster({ roster, settings }: App, named: string | undefined): Ro
   return { ...roster, names: () => leads }
 }
 
-/** Shows the turn to other processes from its prompt on, until it is over. */
+/** Shows the turn to other processes, from its prompt until it is over. */
 function peerObserver({ turns, reach }: TurnPeers, project: string): TurnObserver {
   let shown: ReturnType<RunningTurns['begin']> | undefined
   return {

@@ -36,7 +36,7 @@ type ChatParts = {
   clock: Clock
   env: Readonly<Record<string, string | undefined>>
   signal: AbortSignal
-  /** Whether the chat takes the whole screen, or prints where the terminal scrolls. */
+  /** Whether the chat takes the whole screen, or prints into the terminal's own scrollback. */
   altScreen: boolean
   /** Replaces the terminal of this process, for tests. */
   terminal?: Terminal
@@ -44,7 +44,7 @@ type ChatParts = {
   stop?(clock: Clock): Promise<number | undefined>
 }
 
-/** How the chat ended; `broken` says what fault ended it. */
+/** Why the chat ended; `broken` names the fault. */
 export type ChatEnd = { why: 'exit' | 'aborted' } | { why: 'broken'; message: string }
 
 /** Shows the chat on a screen until the person leaves it, and gives the terminal back as it was. */
@@ -80,7 +80,7 @@ class Chat {
   #palette: PaletteOverlay
   #keysPage: KeysOverlay
   #control: TerminalControl
-  /** The second in which the times of agents at work were last painted. */
+  /** The second in which the times of working agents were last painted. */
   #second = 0
   #keys: KeyActions
   #ticker: Ticker
@@ -176,7 +176,7 @@ class Chat {
         this.#layout.toEnd()
         if (text.startsWith('!')) desk.runShell(text.slice(1))
         else desk.submit(isNote(text) ? `/remember ${text}` : text)
-        // The frame of a key is painted before any promise goes on, and it shows what was sent.
+        // The frame of a key is painted before any promise continues, and it must show the prompt that was sent.
         for (const event of this.#events?.takeAll() ?? []) this.#happened(event)
       },
       openPalette: (query) => this.#palette.open(query),
@@ -258,7 +258,7 @@ class Chat {
     this.#control.giveBack()
   }
 
-  /** Takes the terminal again after the process was stopped and continued by somebody else than Ctrl+Z here. */
+  /** Takes the terminal again after something other than Ctrl+Z here stopped and continued the process. */
   continued(): void {
     this.#control.retake()
   }
@@ -279,7 +279,7 @@ class Chat {
     this.#leave({ why: 'broken', message: messageOf(error) })
   }
 
-  /** Ends the chat; the first cause is the one that is told. */
+  /** Ends the chat. The first cause is the one that is reported. */
   #leave(end: ChatEnd): void {
     this.#end ??= end
     this.restore()
@@ -291,7 +291,7 @@ class Chat {
       this.#layout.tui.invalidate()
     if (event.type === 'commands') this.#input.completeAgain()
     this.#state.take(event)
-    // The desk goes on with the whole of a long history, which would hold up the next frame.
+    // The desk continues with the whole of a long history, which would delay the next frame.
     if (event.type === 'opened') this.#control.paint()
   }
 
@@ -333,7 +333,7 @@ class Chat {
       this.#control.repaint()
       return true
     }
-    // Keys that were typed as a card opened do what they did before it: they are meant for the input, or cancel the turn.
+    // Keys typed just as a card opens keep their earlier meaning: they go to the input, or cancel the turn.
     const early = card !== undefined && !card.wants(data)
     const taken = pressKey(data, card && !early ? cardKeys(this.#keys) : this.#keys)
     if (early && !taken) this.#input.handleInput(data)

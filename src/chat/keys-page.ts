@@ -6,11 +6,11 @@ import { actionOf, keySections } from './desk/keys.ts'
 import { Overlay } from './screen/overlay.ts'
 import { boxSides, boxed, fitToWidth } from './style/widgets.ts'
 
-/** Beside its keys a description has at least this many columns; with fewer it stands below them. */
+/** A description beside its keys has at least this many columns; with fewer it is placed below them. */
 const leastWords = 30
 const widestKeys = 22
 
-/** The page of keys as lines: a title for each state of the screen, then what each key does in it. */
+/** The page of keys as lines: for each state of the screen, a title and what each key does. */
 export function keyLines(width: number, theme: Theme): string[] {
   const sections = keySections()
   const widest = Math.max(...sections.flatMap(({ rows }) => rows.map(({ keys }) => visibleWidth(keys))))

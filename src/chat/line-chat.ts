@@ -35,7 +35,7 @@ type LinesParts = {
 /** A second Ctrl+C within this time leaves. */
 const twiceMs = 2_000
 
-/** Opens the chat as plain lines, for terminals without a screen and for screen readers: no line is ever painted over. */
+/** Opens the chat as plain lines, for terminals without a screen and for screen readers: it never paints over a line. */
 export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void> {
   const over = new AbortController()
   const signal = AbortSignal.any([parts.signal, over.signal])
@@ -125,7 +125,7 @@ class LineConversation {
     return asked && !asked.answered && !this.#pause ? asked : undefined
   }
 
-  /** Notes a key: a person who types on as a question appears has not read it yet. */
+  /** Records a key: a person who is typing when a question appears has not read it yet. */
   keyed(): void {
     this.#pause?.typed()
   }
@@ -150,15 +150,15 @@ class LineConversation {
     this.#promptIfIdle()
   }
 
-  /** Asks for the next line, unless a turn runs that asks nothing, or a question does not take answers yet. */
+  /** Prompts for the next line, unless a turn runs without a question, or a question does not take answers yet. */
   #promptIfIdle(): void {
     if (this.#pause) return
     if (this.#running.size === 0 || this.#asked.length > 0) this.#writer.prompt()
   }
 
   /**
-   * Takes answers to the question that was just printed once the person pauses: only then can they have read it. What they
-   * typed until then is no answer. A line that they sent is a prompt, and an unfinished one waits until after the answer.
+   * Takes answers to the question that was just printed once the person pauses: only then can they have read it. Text
+   * typed before that is no answer. A line that they sent is a prompt, and an unfinished one waits until after the answer.
    */
   async #takeAnswers(): Promise<void> {
     const pause = (this.#pause = new TypingPause(this.#clock))
@@ -174,13 +174,16 @@ class LineConversation {
     this.#promptIfIdle()
   }
 
-  /** Throws away an unfinished answer to a question that was settled elsewhere: it would become a prompt or answer the next question. */
+  /**
+   * Discards an unfinished answer to a question that was settled elsewhere: otherwise it would become a prompt or answer the next
+   * question.
+   */
   #dropAnswer({ question }: OpenQuestion): void {
     const typed = this.#pause ? '' : this.#writer.takeLine()
     if (typed !== '') this.#writer.say(question.secret ? 'What you typed was not sent.' : `Not sent: ${typed}`)
   }
 
-  /** Puts what was typed before the questions into the line again. */
+  /** Puts the text that was typed before the questions back into the line. */
   #giveBack(): void {
     this.#pause = undefined
     const typed = this.#aside
@@ -232,7 +235,7 @@ class LineConversation {
       case 'question': {
         const { ask, question, by } = event
         this.#asked.push({ ask, question, by })
-        // One question at a time: the next line answers the one that was printed.
+        // Only one question at a time: the next line answers the printed one.
         return this.#asked.length === 1 ? questionWords(question, by) : undefined
       }
       case 'answer':
@@ -242,7 +245,7 @@ class LineConversation {
     }
   }
 
-  /** Prints a prompt that came another way; one that was typed here stands there already. */
+  /** Prints a prompt that was not typed here; a typed one is already visible. */
   #promptFromElsewhere(text: string): string | undefined {
     const typed = typedPrompt(text).trim()
     const at = this.#typed.indexOf(typed)
@@ -264,10 +267,10 @@ class LineConversation {
   }
 }
 
-/** The input, with a raw mode where it is a terminal. */
+/** The input; it has a raw mode if it is a terminal. */
 type Keys = Readable & { setRawMode?(raw: boolean): void }
 
-/** Writes below what is there, and never over it: a line that the person is typing is shown again afterwards. */
+/** Writes below the existing text and never over it: a line that the person is typing is shown again afterwards. */
 class LineWriter {
   #reader: Interface
   #keys: Keys
@@ -296,11 +299,11 @@ class LineWriter {
     if (this.#waits || this.#closed) return
     this.#waits = true
     this.#reader.prompt(true)
-    // In such a terminal the line editor shows the prompt alone.
+    // In a dumb terminal the line editor shows only the prompt.
     if (this.#dumb) this.#out.write(this.#reader.line)
   }
 
-  /** Notes that a typed line has ended the prompt. */
+  /** Records that the person sent a line: the prompt is no longer shown. */
   ended(): void {
     this.#waits = false
   }
@@ -323,7 +326,7 @@ class LineWriter {
     this.prompt()
   }
 
-  /** Sets the line itself, because the line editor has no keys for that in a terminal that can do nothing (TERM=dumb). */
+  /** Sets the line directly, because the line editor has no keys for that in a dumb terminal (TERM=dumb). */
   #setLine(line: string): void {
     Object.assign(this.#reader, { line, cursor: line.length, prevRows: 0 })
   }

@@ -16,13 +16,13 @@ import { commandUsage, findCommands } from './desk/command-search.ts'
 import { duration, lineCounts, retryWords, thoughtWords, tokens } from './style/numbers.ts'
 import { inputSummary } from './transcript/call-input.ts'
 
-/** The words for an event of a turn; undefined for one that is not printed. */
+/** The text for an event of a turn; undefined for an event that is not printed. */
 export function eventWords(event: Event, now: number): string | undefined {
   switch (event.type) {
     case 'reply':
       return `${event.by ?? 'agent'} says:\n${event.text}`
     case 'words':
-      // Only an answer and what is left of one are printed.
+      // Only an answer and the rest of an answer that was cut off are printed.
       if (event.from || !event.cut) return undefined
       return `${event.by ?? 'agent'} says (${cutWords[event.cut]}):\n${event.text}`
     case 'note':

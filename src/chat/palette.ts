@@ -13,7 +13,7 @@ type PaletteParts = {
   theme: Theme
   commands: readonly Command[]
   query: string
-  /** How many lines the commands may take; the others are found by a letter or an arrow key. */
+  /** How many lines the commands may take; a letter or an arrow key brings up the others. */
   lines(): number
   pick(command: Command): void
   showKeys(): void
@@ -107,16 +107,16 @@ type OverlayParts = {
   commands(): readonly Command[]
   pick(command: Command): void
   showKeys(): void
-  /** How many rows and columns lie between the edges of the screen and the inside of the transcript's frame. */
+  /** How many rows and columns are between the edges of the screen and the inside of the transcript's frame. */
   margin(): ScreenMargin
   closed(): void
   broken(error: unknown): void
 }
 
-/** The lines of the palette that are no commands, and the most that are. */
+/** The lines of the palette that are not commands, and the most lines of commands. */
 const chrome = 4
 const mostLines = 24
-/** With fewer rows inside the transcript the palette takes this part of the whole screen. */
+/** With fewer rows inside the transcript, the palette takes this part of the whole screen. */
 const leastRows = 8
 const part = 0.8
 
@@ -139,7 +139,7 @@ export class PaletteOverlay {
     }
     const rows = ({ top, bottom }: ScreenMargin) => tui.terminal.rows - top - bottom
     const none = { top: 0, bottom: 0 }
-    // Inside the frame of the transcript, so that no frame is cut into pieces.
+    // Placed inside the frame of the transcript, so that it cuts no frame into pieces.
     const margin = () => (rows(this.#parts.margin()) < leastRows ? none : this.#parts.margin())
     const height = () => {
       const inside = rows(this.#parts.margin())

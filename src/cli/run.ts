@@ -21,11 +21,11 @@ import { exit } from '../core/exit-codes.ts'
 export async function runProcess(): Promise<void> {
   mark('code')
   if (process.env.PATH !== undefined) process.env.PATH = absolutePath(process.env.PATH)
-  // A bash whose input is a socket, as ours are, takes itself for a remote login and reads ~/.bashrc where no shell is above it.
+  // A bash whose input is a socket, as ours are, takes itself for a remote login and reads ~/.bashrc if no shell is above it.
   if (!(Number(process.env.SHLVL) > 0)) process.env.SHLVL = '1'
   const stop = new AbortController()
   const onSignal = (code: number) => () => {
-    // A second signal does not wait: the watchdog ends the remaining processes once this one is gone.
+    // A second signal does not wait: the watchdog stops the remaining processes once this one is gone.
     if (stop.signal.aborted) process.exit(code)
     stop.abort(code)
   }
@@ -129,8 +129,8 @@ async function isOwnSettingsFault(error: unknown, { env }: Io, argv: readonly st
 const fewestFiles = 64
 
 /**
- * Refuses to start where the system allows so few open files that the run would fail in the middle, in a way that names another cause:
- * SQLite, for one, takes a file that cannot be opened for one without permission. Systems without /proc are not asked.
+ * Refuses to start if the system allows so few open files that the run would fail midway with a misleading cause: SQLite, for one,
+ * reports a file that cannot be opened as one without permission. Systems without /proc are not checked.
  */
 function refuseFewFiles(): void {
   const most = openFilesLimit()
@@ -159,7 +159,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && tooManyOpen.has(code) ? code : cause === undefined ? '' : codeOf(cause)
 }
 
-/** Says what an error is to the person, in words and as an exit code. */
+/** Describes an error for the person, as a message and an exit code. */
 async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code: number }> {
   if (error instanceof UsageError) {
     // Codes above 128 are those of the signal that interrupted the run.
@@ -179,7 +179,7 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
   return { kind: 'internal', message: `internal error: ${mask(messageOf(error))}. ${next}`, code: 1 }
 }
 
-/** The output format that a command line asks for, also where the rest of it is wrong. */
+/** The output format that a command line asks for, even if the rest of it is wrong. */
 async function formatAsked(argv: readonly string[]): Promise<Format> {
   if (await commandNamed(argv[0])) return 'text'
   const end = argv.indexOf('--')

@@ -5,7 +5,10 @@ import { localTime } from '../base/time/local-time.ts'
 import { oneLine, table } from '../base/text/table.ts'
 import { unclosedActs } from '../safety/audit-check.ts'
 
-/** Writes the newest audit entries as rows: time, decision or result, agent, tool, and subject. An act is one row, whether it ended or not. */
+/**
+ * Formats the newest audit entries as rows: time, decision or result, agent, tool, and subject. An act is one row, whether it is closed
+ * or not.
+ */
 export function auditTable(entries: readonly AuditEntry[], newest: number): string {
   const unclosed = new Set<AuditEntry>(unclosedActs(entries))
   const rows = entries.filter((entry) => entry.type !== 'begin' || unclosed.has(entry)).slice(-newest)
@@ -21,7 +24,7 @@ export function auditTable(entries: readonly AuditEntry[], newest: number): stri
   )
 }
 
-/** The words for an act whose process stopped before the act was closed. */
+/** The text for an act whose process stopped before the act was closed. */
 const endUnknown = 'began, end unknown: termaite stopped'
 
 function cameOf(entry: AuditEntry): string {
@@ -32,7 +35,7 @@ function cameOf(entry: AuditEntry): string {
   return entry.type === 'approval' ? (entry.picked ?? entry.answer) : entry.answer
 }
 
-/** Says in words what a check of the audit found. */
+/** Describes the result of an audit check as text. */
 export function verifiedWords({ state, entries, faults, unclosed, mended }: AuditCheck): string {
   const count = counted(entries, 'entry', 'entries')
   const lines = {

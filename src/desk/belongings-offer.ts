@@ -44,13 +44,13 @@ export async function offerBelongings(world: OfferWorld, profiles: readonly Owne
   return chosen
 }
 
-/** Says what was found where there is nothing new to ask about. */
+/** Lists what was found when there is nothing new to offer. */
 export function sayFound({ place, say }: Pick<OfferWorld, 'place' | 'say'>, offers: Offers): void {
   const lines = offerLines(offers, place.env.HOME)
   if (lines.length > 0) say(['Found in the files of your other CLIs:', ...lines].join('\n'))
 }
 
-/** Keeps what is taken into use, writes it, and says what the person has to do now. */
+/** Records what is taken into use, writes it, and says what the person has to do now. */
 export async function useThings(world: OfferWorld, chosen: readonly Offered[], changes: Changes): Promise<void> {
   const { store, clock, place } = world
   await keepUsed(store, chosen, clock.now())
@@ -84,7 +84,7 @@ async function chooseThings(world: OfferWorld, offers: Offers): Promise<Offered[
         linesOf(allowing, world),
       )),
     )
-  // A hook is a program that runs by itself: each one is asked about alone.
+  // A hook is a program that runs by itself, so each one gets its own question.
   for (const one of fresh.filter(isHook)) if (await mayRun(world, one)) chosen.push(one)
   return chosen
 }
@@ -102,7 +102,7 @@ function plainText(fresh: readonly Offered[], plain: readonly Offered[]): string
 const linesOf = (some: readonly Offered[], { place }: OfferWorld) =>
   some.map((one) => offerLine(one, place.env.HOME)).join('\n')
 
-/** Asks which of some things to use: all, none, or one by one. */
+/** Asks which of these things to use: all, none, or individual ones. */
 export async function chooseFrom(
   world: OfferWorld,
   from: readonly Offered[],
@@ -194,7 +194,7 @@ export async function writeQuestion({ place }: OfferWorld, { edits, links }: Cha
   }
 }
 
-/** Counts what is new, for a setup that nobody watches. */
+/** Counts the new things, for a setup that nobody watches. */
 export async function newThings(world: OffersWorld, profiles: readonly OwnerProfile[]): Promise<string | undefined> {
   const { offered } = await findOffers(world, profiles)
   const fresh = offered.filter(isNew)

@@ -29,14 +29,14 @@ export class CommandRunner {
     await this.#parts.done().catch(() => {})
   }
 
-  /** Cancels the newest running command; returns whether there was one. */
+  /** Cancels the newest running command. Returns whether one was running. */
   cancel(): boolean {
     const newest = [...this.#atWork.keys()].findLast(({ signal }) => !signal.aborted)
     newest?.abort()
     return newest !== undefined
   }
 
-  /** Cancels all commands and waits for their end. */
+  /** Cancels all commands and waits until they have stopped. */
   async close(): Promise<void> {
     for (const stop of this.#atWork.keys()) stop.abort()
     await Promise.all(this.#atWork.values())

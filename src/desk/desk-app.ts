@@ -70,7 +70,7 @@ export class DeskApp {
     const { io, project, blobs } = this.app
     if ('id' in wanted) {
       const line = await this.#makeCurrent(wanted.id)
-      // A session of the coordinator goes on with the coordinator, and any other one without it.
+      // A session of the coordinator continues with the coordinator, and any other session without it.
       if ((line === 'coordinator') !== (this.app.mode === 'coordinator'))
         this.#use(line === 'coordinator' ? line : 'chat')
     }
@@ -96,7 +96,7 @@ export class DeskApp {
     const { native, place, io, project } = this.app
     const { folders = [] } = await project.doc.read()
     native.folders.setAnew(setFolders([...read.additionalFolders, ...folders], { ...place, env: io.env }).folders)
-    // An agent that was out may have been installed or logged in meanwhile.
+    // An agent that could not answer may have been installed or logged in meanwhile.
     this.app.out.clear()
   }
 
@@ -123,7 +123,7 @@ export class DeskApp {
     const before = this.app.mode
     this.#spare ??= await fallbackNative(this.#read, mode, this.#parts)
     this.#use(mode)
-    // The coordinator's conversation is kept apart from that of the other modes.
+    // The coordinator's conversation is separate from that of the other modes.
     if ((before === 'coordinator') !== (mode === 'coordinator')) await this.enter({ of: mode })
     if (mode !== 'plan') this.#building = mode
     return this.#spare && this.#spare !== known ? [this.#spare.words] : []
@@ -131,7 +131,7 @@ export class DeskApp {
 
   leavePlan(): void {
     this.#use(this.#building)
-    // Where the settings themselves say plan mode, an approved plan is built in agent mode.
+    // If the settings themselves choose plan mode, an approved plan is built in agent mode.
     if (this.app.settings.permissions.mode === 'plan') this.#use('agent')
   }
 
@@ -140,7 +140,7 @@ export class DeskApp {
     this.#use()
   }
 
-  /** Makes the app again. Choices made at the desk win over the settings files. */
+  /** Creates the app again. Choices made at the desk override the settings files. */
   #use(mode = this.app.mode, read = this.#read): void {
     const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
     const agents = read.agents

@@ -39,13 +39,13 @@ export interface DeskControls {
   leavePlan(): void
   /** Runs a turn that the command makes itself. Throws a UsageError while another turn runs. */
   begin(prompt: string, make: TurnMaker): Promise<void>
-  /** Sends a prompt as if it had been typed; `terms` are those of the command in a file that made it. */
+  /** Sends a prompt as if it had been typed; `terms` come from the command file that made it. */
   send(prompt: string, terms?: CommandTerms): void
-  /** The commands in the background, by their owner. */
+  /** The background commands, by their owner. */
   jobs(): ReadonlyMap<string, BackgroundCommands>
   /** The agents that work inside the running turn of this desk. */
   inside(): InnerWorks
-  /** Sends the command that somebody waits for to the background; false when none runs. */
+  /** Sends the command that somebody waits for to the background. Returns false if none is running. */
   moveToBackground(): boolean
   /** The last answer of the conversation, as the screen shows it. */
   lastAnswer(): Promise<string | undefined>

@@ -20,7 +20,7 @@ type DeskStatusParts = {
   told(now: Standing): Promise<void>
 }
 
-/** The shortest time between two looks at the agents' health. */
+/** The shortest time between two reads of the agents' health. */
 const soonestMs = 1000
 
 /** Computes the status line: agents, health, context, tokens and cost. */
@@ -31,7 +31,7 @@ export class DeskStatus {
   #spent = new SpentInView()
   #health = noHealth
   #measured: MeasuredRotation | undefined
-  /** The agent of the prompt that was typed last: it is asked for in each frame. */
+  /** The agent for the last typed prompt. It is cached, because each frame asks for it. */
   #typed: { text: string; next: string | undefined } | undefined
   #back = new AbortController()
   #closed = false
@@ -50,7 +50,7 @@ export class DeskStatus {
 
   see(event: Event): void {
     this.#spent.see(event)
-    // Events are not held up by the status line.
+    // Events do not wait for the status line.
     if (event.type === 'attempt') void this.stand()
   }
 
@@ -59,7 +59,7 @@ export class DeskStatus {
     await this.stand()
   }
 
-  /** Never rejects: an unreadable health file counts as empty here; the turn that needs it reports the error. */
+  /** Never rejects: an unreadable health file counts as empty here; the turn that needs the file reports the error. */
   async stand(): Promise<void> {
     const app = this.#parts.app()
     this.#health = await healthDoc(app.store)
@@ -72,7 +72,7 @@ export class DeskStatus {
     await this.#parts.told(this.now)
   }
 
-  /** The agent that would take a prompt that is not sent yet, where that depends on the prompt: under the strategy `measured`. */
+  /** The agent that would take a prompt that is not sent yet, if that depends on the prompt: under the strategy `measured`. */
   nextFor(typed: string): string | undefined {
     const text = typed.trim()
     if (!this.#measured || this.#parts.aimed() !== undefined || !/^[^/!#]/.test(text)) return undefined
@@ -89,7 +89,7 @@ export class DeskStatus {
   /** Updates the status when the first absent agent is expected back, and not before. */
   #standAgain({ io: { clock } }: App): void {
     this.#back.abort()
-    // A command may still be under way while the desk closes; a timer that it set would keep the process alive for hours.
+    // A command may still be running while the desk closes; a timer that it set would keep the process alive for hours.
     if (this.#closed) return
     const first = Math.min(...this.now.agents.flatMap(({ until }) => until ?? []))
     if (first === Infinity) return
@@ -125,7 +125,7 @@ type KnownStatus = {
   waiting?: Standing['waiting']
 }
 
-/** Makes the status from the known facts. */
+/** Builds the status from the known facts. */
 function standingOf(app: App, known: KnownStatus): Standing {
   const { settings, session, place, io } = app
   const now = io.clock.now()
@@ -156,25 +156,25 @@ function standingOf(app: App, known: KnownStatus): Standing {
   }
 }
 
-/** Says what holds the agent of the next turn. If chance decides who is next, the agent that may do most is shown. */
+/** The limits of the agent of the next turn. If chance decides which agent is next, the one with the most rights is shown. */
 function leashStanding(settings: App['settings'], next: string | undefined): Pick<Standing, 'leash' | 'ownFlags'> {
   const agents = enabledAgents(settings).filter(({ name }) => next === undefined || name === next)
   const held = agents.map((agent) => ({ agent, leash: leashOf(settings, agent) }))
   const free = held.filter(({ agent, leash }) => keepsOwnFlags(agent, leash))
-  // Nobody knows how much a command's own flags allow, but the leash `all` allows no less.
+  // It is unknown how much a command's own flags allow, but the leash `all` allows at least as much.
   const isFree = free.length > 0 && held.every((one) => free.includes(one) || one.leash !== 'all')
   const leash = next === undefined ? loosestLeash(settings) : (held[0]?.leash ?? settings.leash)
   return isFree ? { leash, ownFlags: true } : { leash }
 }
 
-/** Reads the order of the strategy `measured`, whose code is loaded for it alone. */
+/** Reads the order of the strategy `measured`. Its code is loaded only for this strategy. */
 async function measuredOf(app: App): Promise<MeasuredRotation | undefined> {
   if (app.settings.rotationStrategy !== 'measured') return undefined
   const { readMeasured } = await import('../turn/measured-rotation.ts')
   return readMeasured(app)
 }
 
-/** The agent of the next turn, for a prompt that is typed already or for one that is not. */
+/** The agent of the next turn, for a typed prompt or without one. */
 function nextOf(app: App, { health, measured, aimed, view }: KnownStatus, prompt?: string): string | undefined {
   const { settings, io, out } = app
   const names = enabledAgents(settings).map(({ name }) => name)
@@ -192,7 +192,7 @@ export class SpentInView {
   #source = 0
   #any = false
 
-  /** Usage inside inner events is skipped, because it also comes as an event of its own. */
+  /** Skips usage inside inner events, because it also arrives as its own event. */
   see(event: Event): void {
     if (event.type !== 'usage') return
     this.#any = true

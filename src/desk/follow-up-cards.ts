@@ -43,7 +43,7 @@ export class FollowUpCards {
     this.#put(planCard(outcome.text, by, { build, change: tell }))
   }
 
-  /** Asks once about a message that termaite does not know. A health record that cannot be read is no reason to ask. */
+  /** Asks once what a message that termaite does not know meant. Does not ask if the health record cannot be read. */
   async #askAboutFault(app: App, crashed: Crashed): Promise<void> {
     const health = await healthDoc(app.store)
       .read()
@@ -61,25 +61,25 @@ export class FollowUpCards {
     const instead = (this.#instead = new AbortController()).signal
     const run: Command['run'] = (args, world) =>
       command.run(args, { ...world, signal: AbortSignal.any([world.signal, instead]) })
-    // The command shows its own errors; the desk goes on beside its card.
+    // The command shows its own errors; the desk continues beside its card.
     void this.#parts.runner.run({ ...command, run }, '')
   }
 }
 
 type Crashed = { name: string; message: string }
 
-/** Words that a message about a limit has in some form. */
+/** Words that occur in messages about a limit. */
 const limitWords =
   /limit|quota|credit|usage|\bplan\b|exceed|exhaust|subscri|billing|balance|allowance|upgrade|\b4(?:02|29)\b/i
 
-/** Whether a failure may have been a spent quota: any failure of a command without a profile, else one that speaks of limits. */
+/** Whether a failure may mean an exhausted quota: any failure of a command without a profile, otherwise one that mentions limits. */
 function mayBeQuota({ settings }: App, { name, message }: Crashed): boolean {
   const agent = settings.agents.find((one) => one.name === name)
   if (agent === undefined || !message.includes(': ')) return false
   return limitWords.test(message) || (agent.kind !== 'native' && profileOf(agent) === undefined)
 }
 
-/** Asks whether a failure was a spent quota, and remembers the answer for the next time. */
+/** Asks whether a failure meant an exhausted quota, and remembers the answer for the next time. */
 export function faultCard(app: App, { name, message }: Crashed): Command {
   return {
     name: 'failure',
@@ -117,7 +117,7 @@ export function faultCard(app: App, { name, message }: Crashed): Command {
   }
 }
 
-/** Offers to end the processes that a turn left running. */
+/** Offers to stop the processes that a turn left running. */
 export function leftCard(left: readonly LeftProcess[], clock: Clock): Command {
   return {
     name: 'left-running',
@@ -136,7 +136,7 @@ export function leftCard(left: readonly LeftProcess[], clock: Clock): Command {
             once: { id: 'end', label: one ? 'Yes, end it' : 'Yes, end them' },
             no: { id: 'leave', label: one ? 'No, let it run' : 'No, let them run' },
           }),
-          // A server that the person wanted must not end because they pressed Enter.
+          // A server that the person wanted must not stop because they pressed Enter.
           enter: 'leave',
         },
         signal,
@@ -166,7 +166,7 @@ function answerCard(asks: readonly Question[], by: string | undefined, send: (pr
   }
 }
 
-/** A pick that is no option is free text. */
+/** A pick that is not an option is free text. */
 function labelOf({ options }: Question, pick: string): string {
   return options.find(({ id }) => id === pick)?.label ?? pick
 }

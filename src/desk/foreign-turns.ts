@@ -6,11 +6,11 @@ import { ownerMark } from '../base/process/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { TurnSummary } from './turn-summary.ts'
 
-/** A turn of another process, as far as the log tells it. */
+/** A turn of another process, as far as the log shows it. */
 export type ForeignTurn = {
   readonly turn: string
   readonly owner: string
-  /** When this process saw the turn first, by `Clock.elapsed`. */
+  /** When this process first saw the turn, by `Clock.elapsed`. */
   readonly seenAt: number
   readonly summary: TurnSummary
   /** The entries that are on the screen. */
@@ -18,7 +18,7 @@ export type ForeignTurn = {
   /** The entries that are not on the screen yet. */
   fresh: Entry[]
   over: boolean
-  /** The words on the screen about the process of the turn. */
+  /** The message on the screen about the process of the turn. */
   told?: string
 }
 
@@ -66,7 +66,7 @@ export class ForeignTurns {
     this.#sort(fresh.reverse())
   }
 
-  /** Forgets a turn that is over, or that its own process shows from now on. */
+  /** Forgets a turn that is over, or whose own process shows it from now on. */
   drop(turn: string): ForeignTurn | undefined {
     const dropped = this.#turns.get(turn)
     this.#turns.delete(turn)

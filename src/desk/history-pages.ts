@@ -12,7 +12,7 @@ export type Page = { entries: Entry[]; more: boolean; through: number }
 /** A prompt and its position in the log. */
 export type PlacedPrompt = { place: number; entry: EntryOf<'prompt'> }
 
-/** Reads a session page by page from its end, and no part of the log twice. */
+/** Reads a session page by page from its end. Reads no part of the log twice. */
 export class HistoryPages {
   #log: Log<Entry>
   #session: SessionPlace
@@ -28,19 +28,19 @@ export class HistoryPages {
     return this.#page(undefined, most)
   }
 
-  /** The entries before a given one. An entry that was made here and not read is looked up first. */
+  /** The entries before a given one. An entry that was created here and not read is looked up first. */
   async earlier(before: string, most: number): Promise<Page> {
     const known = this.#places.get(before)
     return known === undefined ? this.#page(undefined, most, before) : this.#page(known, most)
   }
 
-  /** The last answer of the session, even when compaction left it out of the view. */
+  /** The last answer of the session, even if compaction left it out of the view. */
   async lastAnswer(): Promise<string | undefined> {
     for await (const { item } of sessionLines(this.#log, this.#session)) if (item?.type === 'reply') return item.text
     return undefined
   }
 
-  /** The newest prompts of the session, the newest first, and where each stands in the log. */
+  /** The newest prompts of the session, newest first, with their positions in the log. */
   async prompts(most: number): Promise<PlacedPrompt[]> {
     const found: PlacedPrompt[] = []
     for await (const { at, item } of sessionLines(this.#log, this.#session)) {

@@ -19,10 +19,10 @@ type Followed = {
   peer: Peer
   asks: Set<string>
   begun: boolean
-  /** The entries that are on the screen already, because they were read from the log. */
+  /** The entries that are already on the screen, because they were read from the log. */
   shown?: ReadonlySet<string>
   owner?: string
-  /** When the process was last heard, on the clock that nobody can set. */
+  /** When the process last sent anything, by the steady clock. */
   heardAt: number
 }
 
@@ -31,7 +31,7 @@ type OtherProcessesParts = {
   audience: Audience
   /** Called with every event before it is shown. */
   seen(event: Event): void
-  /** Called when a turn of another process has ended. */
+  /** Called when a turn of another process is over. */
   over(): Promise<void>
 }
 
@@ -41,10 +41,10 @@ const momentMs = 250
 /** How long a prompt waits for a turn of another process that has begun and cannot be reached. */
 const meetingMs = 2_000
 
-/** How often the desk looks whether the process of a turn still lives and answers. */
+/** How often the desk checks whether the process of a turn is still alive and answers. */
 const lookMs = 1000
 
-/** A process that was heard less long ago is not asked whether it is there. */
+/** A process that sent something more recently than this is not checked. */
 const quietMs = 3000
 
 /** The turns of this conversation that run in other processes. They are shown here, and can be steered, answered and cancelled. */
@@ -63,7 +63,7 @@ export class OtherProcesses {
     this.#parts = parts
   }
 
-  /** Connects to the running turns; returns the ids of those that bring their own entries. */
+  /** Connects to the running turns. Returns the ids of those that send their own entries. */
   async look(): Promise<Set<string>> {
     const { session } = this.#parts.app()
     if (this.#looked !== session.id) {
@@ -79,16 +79,16 @@ export class OtherProcesses {
     const source = { log: project.log, session: session.id, clock: io.clock }
     this.#foreign = new ForeignTurns(source, page, this.#turns())
     this.#showNew()
-    // Every error of the read is left to the next look.
+    // The next read handles any error of this one.
     if (this.#foreign.all.length > 0) void this.#readOn()
     if (!ephemeral)
       this.#watcher ??= watchFile(join(place.home, 'projects', project.slug, 'history.jsonl'), () => {
-        // Every error of the read is left to the next change of the log.
+        // The next change of the log retries after any error.
         void this.#written()
       })
   }
 
-  /** Whether a turn of another process has just begun that cannot be reached yet: a turn is served a moment after its beginning. */
+  /** Whether another process has just begun a turn that cannot be reached yet: it serves the turn a moment after it begins. */
   get isMeeting(): boolean {
     const now = this.#parts.app().io.clock.elapsed()
     const begun = (one: ForeignTurn) =>
@@ -96,7 +96,7 @@ export class OtherProcesses {
     return !this.busy && this.#foreign?.all.some(begun) === true
   }
 
-  /** Waits until a turn that has just begun can be reached, for a moment at most. */
+  /** Waits until a turn that has just begun can be reached, but only for a moment. */
   async met(): Promise<void> {
     while (this.isMeeting && !this.#stop.signal.aborted) {
       await this.#parts.app().io.clock.sleep(momentMs, this.#stop.signal)
@@ -152,13 +152,13 @@ export class OtherProcesses {
     if (!this.#stop.signal.aborted) await this.#readOn()
   }
 
-  /** Reads the log, one read after another. An error is left to the next look. */
+  /** Reads the log, one read after another. The next read retries after an error. */
   #readOn(): Promise<void> {
     this.#reading = this.#reading.then(() => this.#read()).catch(() => {})
     return this.#reading
   }
 
-  /** Follows a turn whose process answers; of any other turn the screen shows what the log has. */
+  /** Follows a turn whose process answers. Shows any other turn from the log. */
   async #read(): Promise<void> {
     const foreign = this.#foreign
     if (!foreign) return
@@ -171,13 +171,13 @@ export class OtherProcesses {
       if (known) followed.shown = known.shown
     }
     this.#showNew()
-    // The end of a turn on another machine may never come: it is shown once it is there.
+    // The end of a turn on another machine may never arrive: it is shown once it is in the log.
     const here = foreign.all.filter(({ owner }) => isHere(owner))
     for (const one of here) await this.#showKept(one)
     if (here.length > 0) void this.#watch()
   }
 
-  /** Shows what the log has of a turn whose process cannot be followed, and what is known of the process. */
+  /** Shows the log of a turn whose process cannot be followed, and what is known of the process. */
   async #showKept(one: ForeignTurn): Promise<void> {
     const fresh = one.fresh.splice(0)
     for (const entry of fresh) {
@@ -199,7 +199,7 @@ export class OtherProcesses {
     return this.#parts.audience.tell({ type: 'event', turn, event: { type: 'waiting', words, by: 'termaite' } })
   }
 
-  /** While a turn cannot be followed, ends it when its process is dead, and follows it when its process answers again. */
+  /** While a turn cannot be followed: closes it if its process is dead, and follows it when its process answers again. */
   async #watch(): Promise<void> {
     if (this.#watching) return
     this.#watching = true
@@ -247,7 +247,7 @@ export class OtherProcesses {
       await this.#tell(turn, event, seen)
     }
     over.abort()
-    // A process that was killed writes no end of its turn, and the screen must not show a dead agent as working.
+    // A killed process does not write the end of its turn, and the screen must not show a dead agent as working.
     if (seen.outcome === undefined)
       for (const entry of await this.#untilEnded(turn, conversation))
         if (!told.has(entry.id)) await this.#tell(turn, entry, seen)
@@ -256,7 +256,7 @@ export class OtherProcesses {
     if (!this.#stop.signal.aborted) await this.#close(turn, seen)
   }
 
-  /** Says when the process of a followed turn is stopped or does not answer: nobody may be shown at work who is not. */
+  /** Reports when the process of a followed turn is stopped or does not answer, so that no agent is shown as working that is not. */
   async #watchPeer(followed: Followed, over: AbortSignal): Promise<void> {
     const { clock } = this.#parts.app().io
     const { turn, peer } = followed
@@ -270,14 +270,14 @@ export class OtherProcesses {
       const words = stoppedWords(owner) ?? ((await answers()) ? undefined : silentWords(owner))
       if (over.aborted) return
       if (words !== undefined && words !== told) await this.#tellWait(turn, words)
-      // Any event takes the words away again.
+      // Any event removes the message again.
       if (words === undefined && told !== undefined)
         await this.#parts.audience.tell({ type: 'event', turn, event: { type: 'state', state: 'busy' } })
       told = words
     }
   }
 
-  /** Waits until the turn has its end in the log, which a dead process is given here; returns the entries of the turn. */
+  /** Waits until the log has the end of the turn; writes the end for a dead process. Returns the entries of the turn. */
   async #untilEnded(turn: string, conversation: Conversation): Promise<Entry[]> {
     const { clock } = this.#parts.app().io
     for (let pause = momentMs / 5; !this.#stop.signal.aborted; pause = Math.min(pause * 2, lookMs)) {
@@ -309,7 +309,7 @@ export class OtherProcesses {
   }
 }
 
-/** Says how a stopped process is continued; undefined where the process is not stopped. */
+/** Says how to continue a stopped process; undefined if the process is not stopped. */
 function stoppedWords(owner: string): string | undefined {
   const pid = ownerPid(owner)
   return isStopped(owner) ? `its process ${pid} is stopped, and goes on with: kill -CONT ${pid}` : undefined

@@ -53,13 +53,13 @@ export class ProjectDesk implements ChatDesk {
   #audience = new Audience()
   #cards = new Cards()
   #queue = new PromptQueue((texts) => {
-    // The queue is shown when a screen has room.
+    // The queue is shown when a screen can take it.
     void this.#audience.tell({ type: 'queue', texts: texts.map(withoutPictureLinks) })
   })
   #waiting = new WaitingPrompt(
     () => this.app(),
     (wait) => {
-      // Waits for the end of the turn, which shows its own errors.
+      // Waits until the turn is over; the turn shows its own errors.
       void this.#resume(wait.agent, wait.prompt)
     },
   )
@@ -74,7 +74,7 @@ export class ProjectDesk implements ChatDesk {
   #greeted = false
   #firstPage: Page = { entries: [], more: false, through: -1 }
   #closed = new AbortController()
-  /** The start of the MCP servers, which is over before they are closed. */
+  /** The start of the MCP servers. It must be complete before they are closed. */
   #opening: Promise<unknown> | undefined
 
   constructor(deskApp: DeskApp, words: DeskWords) {
@@ -109,7 +109,7 @@ export class ProjectDesk implements ChatDesk {
       cards,
       clock: this.app().io.clock,
       done: () => {
-        // A command such as /trust closes the servers, because others may be used now.
+        // A command such as /trust closes the servers, because it may change which ones are allowed.
         if (!this.app().native.state.servers) this.#openServers()
         return this.#status.refresh()
       },
@@ -134,7 +134,7 @@ export class ProjectDesk implements ChatDesk {
         else this.#warnings.push(warning)
       },
       () => {
-        // The screens look for suggestions again when they have room.
+        // The screens update their suggestions when they can.
         void this.#audience.tell({ type: 'commands' })
       },
     )
@@ -224,7 +224,7 @@ export class ProjectDesk implements ChatDesk {
 
   // For the code that opened the desk:
 
-  /** Asks whether agents may do everything, where the settings or the command line say so. Until the answer the leash is tighter. */
+  /** If the settings or the command line say `all`, asks whether agents may do everything. Until the answer the leash is tighter. */
   async confirmLeash(): Promise<void> {
     if (this.app().settings.leash !== 'all') return
     this.controls.setLeash('edit')
@@ -243,7 +243,7 @@ export class ProjectDesk implements ChatDesk {
     await this.#started
   }
 
-  /** Whether leaving now would cut a turn off. */
+  /** Whether leaving now would interrupt a turn. */
   get busy(): boolean {
     return this.#turns.running
   }
@@ -254,7 +254,7 @@ export class ProjectDesk implements ChatDesk {
     else this.#sender.first(prompt)
   }
 
-  /** Cancels the running turn; returns prompts that were typed and not sent, oldest first. */
+  /** Cancels the running turn. Returns prompts that were typed but not sent, oldest first. */
   leave(): string[] {
     const unsent = this.#queue.takeAll()
     this.#turns.cancel()
@@ -288,7 +288,7 @@ export class ProjectDesk implements ChatDesk {
     const { view, broken, ended } = await app.conversation.settle()
     if (ended > 0) await this.#page()
     this.#status.open(view)
-    // Runs in the background: a turn that starts before it is done does not wait.
+    // Runs in the background: a turn that starts earlier does not wait for it.
     if (!app.ephemeral) void app.snapshots.prepare()
     this.#greeted = true
     for (const text of this.#warnings) this.#say(text)
@@ -297,15 +297,15 @@ export class ProjectDesk implements ChatDesk {
     await this.#typed.look()
     const lines = await greeting(app, view, this.#status.now)
     if (lines.length > 0) this.#say(lines.join('\n'))
-    // The servers start behind the first screen, so that the first turn and the first completion find them ready.
+    // The servers start after the first screen, so that the first turn and the first completion find them ready.
     this.#openServers()
     if (this.#deskApp.nobody) await this.#sender.setUp()
   }
 
-  /** Starts the MCP servers, where an agent of ours would start them anyway. */
+  /** Starts the MCP servers, if an agent of ours would start them anyway. */
   #openServers(): void {
     if (this.#closed.signal.aborted || nativeAgents(this.app().settings).length === 0) return
-    // A configuration that cannot be read is reported by the first turn, or by /mcp.
+    // The first turn, or /mcp, reports a configuration that cannot be read.
     this.#opening = personServers(this.app())
       .open()
       .catch(() => {})
@@ -338,7 +338,7 @@ export class ProjectDesk implements ChatDesk {
     await this.#audience.tell({ type: 'opened', entries: entries.filter(({ turn }) => !shown.has(turn)), more })
   }
 
-  /** Takes up a waiting prompt and the turns of other processes. */
+  /** Continues a waiting prompt and the turns of other processes. */
   async #takeUp(): Promise<void> {
     await this.#waiting.takeUp()
     await this.#status.stand()
@@ -350,7 +350,7 @@ export class ProjectDesk implements ChatDesk {
     if (this.app().native.state.trustGiven) await this.#takeTrust()
     await this.#status.refresh()
     this.#followUps.after(seen)
-    // The turn may have written a command; nobody waits for the list.
+    // The turn may have written a command file; nothing waits for the new list.
     void this.#typed.look()
   }
 

@@ -26,7 +26,7 @@ export class ProjectSources implements PromptSources {
 
   async resources(typed: string, signal: AbortSignal): Promise<NamedResource[]> {
     const { native, settings } = this.#app()
-    // A person without an agent of ours has started none of these servers, and an @ does not start them.
+    // Without an agent of ours none of these servers was started, and an @ does not start them.
     if (!native.state.servers && nativeAgents(settings).length === 0) return []
     const servers = await (native.state.servers ?? personServers(this.#app()).open())
     return servers?.mentions(typed, signal) ?? []

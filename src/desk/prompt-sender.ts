@@ -31,18 +31,18 @@ export class PromptSender {
 
   send(prompt: string): void {
     const { deskApp, turns, others } = this.#parts
-    // Neither rejects: the setup shows its own errors, and another process that does not answer counts as gone.
+    // Neither rejects: the setup shows its own errors, and another process that does not answer is treated as gone.
     if (deskApp.nobody) void this.#setUpAndSend(prompt)
     else if (turns.busy || !(others.busy || others.isMeeting)) turns.submit(prompt)
     else void this.#sendElsewhere(prompt)
   }
 
-  /** Sends the prompt from the command line; obstacles have been reported by now. */
+  /** Sends the prompt from the command line; any obstacles have already been reported. */
   first(prompt: string): void {
     this.#sendOrGiveBack(prompt)
   }
 
-  /** Runs the setup when no agent is configured. Agents that are all disabled are only reported. */
+  /** Runs the setup if no agent is configured. If all agents are disabled, it only reports that. */
   async setUp(): Promise<void> {
     const { deskApp, runner, firstStart, say } = this.#parts
     const { settings } = deskApp.app

@@ -3,13 +3,13 @@ import { UsageError } from '../core/io.ts'
 import { defined } from '../base/defined.ts'
 import { oneLine } from '../base/text/table.ts'
 
-/** Finds a session by the beginning of its id or by its name; without a word, the last one. */
+/** Finds a session by the beginning of its id or by its name; without a name, the last one. */
 export async function sessionNamed(
   { index, of }: { index: Index; of: { project?: string } },
   typed: string | undefined,
 ): Promise<Session> {
   const sessions = await index.sessions(of)
-  // An imported session is only meant where it is named.
+  // An imported session is chosen only by its name or id, unless there is no other session.
   const latest = sessions.find(({ cli }) => cli === undefined) ?? sessions[0]
   if (typed === undefined && latest) return latest
   if (typed === undefined)
@@ -27,13 +27,13 @@ export async function sessionNamed(
   )
 }
 
-/** A session, how many forks lead from a session without an origin to it, and whether it is a conversation of the coordinator. */
+/** A session, its depth in forks below a session without an origin, and whether it is a conversation of the coordinator. */
 export type SessionNode = { session: Session; depth: number; mode?: 'coordinator' }
 
 /** The facts about a session in the project's document. */
 type Known = { origin?: { session: string }; mode?: 'coordinator' }
 
-/** Puts each fork below the session that it began in; a tree that was used later comes first. */
+/** Places each fork below the session that it began in; a tree that was used more recently comes first. */
 export function sessionTree(latestFirst: readonly Session[], known: Readonly<Record<string, Known>>): SessionNode[] {
   const ids = new Set(latestFirst.map(({ id }) => id))
   const parentOf = ({ id }: Session) => {
@@ -54,7 +54,7 @@ export function sessionTree(latestFirst: readonly Session[], known: Readonly<Rec
     .flat()
 }
 
-/** The title of a session in a tree; a fork has an arrow before it, and a conversation of the coordinator or of another CLI says so. */
+/** The title of a session in a tree. A fork has an arrow before it; a conversation of the coordinator or of another CLI is labelled. */
 export const treeTitle = ({ session, depth, mode }: SessionNode): string => {
   const { cli } = session
   const kind = mode ?? (cli === undefined ? undefined : `from ${cli}`)

@@ -26,13 +26,13 @@ import { consentOptions } from '../core/talk/consent.ts'
 type SetupWorld = Person & {
   say(text: string, how?: 'error'): void
   env: Record<string, string | undefined>
-  /** The folder that the setup runs in: a program of its project is no CLI of this machine. */
+  /** The folder that the setup runs in: a program of its project does not count as a CLI of this machine. */
   cwd: string
   home: string
   clock: Clock
   sources?: Sources
   wall?: Wall
-  /** Whether a person answers: what they have set up for other CLIs is only taken into use then. */
+  /** Whether a person answers: only then may things that they set up for other CLIs be taken into use. */
   attended?: boolean
 }
 
@@ -62,7 +62,7 @@ export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing 
   return 'written'
 }
 
-/** Offers what the person has set up for other CLIs; where nobody answers, it is only said that there is something. */
+/** Offers what the person has set up for other CLIs. If nobody answers, it only says that there is something. */
 async function offerOthers(world: SetupWorld): Promise<void> {
   const { env, cwd, home, clock } = world
   const [{ offerBelongings, newThings }, { hasBelongings }, { fileStore }] = await Promise.all([
@@ -80,7 +80,7 @@ async function offerOthers(world: SetupWorld): Promise<void> {
   }
 }
 
-/** Offers the earlier sessions of other CLIs in this project, where there are any. Their files are only counted here. */
+/** Offers the earlier sessions of other CLIs in this project, if there are any. Their files are only counted here. */
 async function pastWords({ env, cwd }: SetupWorld): Promise<string | undefined> {
   const { countPast } = await import('../people/import/past-session.ts')
   const { hasPast } = await import('../people/import/session-files.ts')
@@ -105,7 +105,7 @@ async function choices(
   return own && { found, chosen, leash, own }
 }
 
-/** Writes settings where there are none, or in the place of some that cannot be changed in part. Undefined where the person leaves those. */
+/** Writes settings if none exist, or replaces settings that cannot be changed in part. Undefined if the person keeps the old ones. */
 async function newSettings(world: SetupWorld, plan: SetupPlan): Promise<string | undefined> {
   const before = settingsIn(world.home)
   if (before.length > 0 && !(await mayReplace(world, before))) return undefined
@@ -116,7 +116,7 @@ async function newSettings(world: SetupWorld, plan: SetupPlan): Promise<string |
   return [...writtenWords(file, plan, agents, ', each until it fails'), ...kept].join('\n')
 }
 
-/** Changes the agents and the leash of the settings that are there, and nothing else. Undefined where the person leaves them as they are. */
+/** Changes only the agents and the leash in the existing settings. Undefined if the person keeps them as they are. */
 async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSettings): Promise<string | undefined> {
   const { file, text: before } = known
   const agents = agentsFor(plan)
@@ -131,7 +131,7 @@ async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSe
   return [...writtenWords(file, plan, agents), `The settings before are kept as ${copy}.`].join('\n')
 }
 
-/** Says what a sandbox means on this machine; where there is one, offers to let our own agent work inside it without asking. */
+/** Says what a sandbox means on this machine. If there is one, offers to let our own agent work inside it without asking. */
 async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash: Leash): Promise<Leash | undefined> {
   const { env, cwd } = world
   const { wall = wallOf({ platform: process.platform, env: withoutProject(env, cwd) }) } = world
@@ -157,7 +157,7 @@ async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash
 const insideWords =
   'This machine has a sandbox: commands in it can write the project alone, see no keys and have no network. Leaving it always asks: the network, files outside the project, installations, your keys, Docker.'
 
-/** One line for each agent. How much each may do is said with the choice of the leash, and when that is written. */
+/** One line for each agent. The choice of the leash, and the summary after writing it, say how much each may do. */
 function foundLines(found: readonly KnownOffer[]): string[] {
   return found.map((offer) => `  ${offer.title} · ${offer.words}`)
 }
@@ -173,7 +173,7 @@ function nothingWords(): string {
   ].join('\n')
 }
 
-/** Says what was written, to whom turns go, and what each agent may do; `how` says how turns go on from one agent to the next. */
+/** Says what was written, which agents take turns, and what each may do; `how` says how turns pass from one agent to the next. */
 function writtenWords(file: string, plan: SetupPlan, agents: readonly WrittenAgent[], how = ''): string[] {
   const held = heldIn(plan)
   const off = plan.chosen.filter((offer) => !held.includes(offer))
@@ -186,7 +186,7 @@ function writtenWords(file: string, plan: SetupPlan, agents: readonly WrittenAge
   ]
 }
 
-/** Says what an agent may do by the settings that were written. */
+/** Says what an agent may do under the settings that were written. */
 function heldWords(offer: KnownOffer, plan: SetupPlan, agents: readonly WrittenAgent[]): string {
   const leash = leashOf(
     plan,
@@ -199,15 +199,18 @@ function heldWords(offer: KnownOffer, plan: SetupPlan, agents: readonly WrittenA
 
 const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'
 
-/** The agents that were found, the chosen ones in their order, their leash, and the leash of our own agent. */
+/** The agents that were found, the chosen ones in order, their leash, and the leash of our own agent. */
 type SetupPlan = { found: readonly KnownOffer[]; chosen: readonly KnownOffer[]; leash: Leash; own: Leash }
 
-/** The chosen agents that can be held to the leash. */
+/** The chosen agents that can be limited by the leash. */
 function heldIn({ chosen, leash }: SetupPlan): KnownOffer[] {
   return chosen.filter((offer) => offer.means(leash) !== undefined)
 }
 
-/** Writes down every agent that was found, so that enabling one later means changing one word. Agents that were known keep what the person gave them. */
+/**
+ * Writes down every agent that was found, so that enabling one later means changing one word. Known agents keep the settings that the
+ * person gave them.
+ */
 function agentsFor(plan: SetupPlan): WrittenAgent[] {
   const held = heldIn(plan)
   const written = (offer: KnownOffer): WrittenAgent => {
@@ -218,7 +221,7 @@ function agentsFor(plan: SetupPlan): WrittenAgent[] {
   }
   const ordered = plan.found.filter((offer) => held.includes(offer))
   const isSameOrder = plan.found.some(({ known }) => known) && ordered.every((offer, at) => offer === held[at])
-  // Settings whose order stays keep their switched-off agents where they stand.
+  // If the order stays the same, disabled agents keep their places in the settings.
   if (isSameOrder) return plan.found.map(written)
   return [...held, ...plan.found.filter((offer) => !held.includes(offer))].map(written)
 }
@@ -228,7 +231,10 @@ function settingsIn(home: string): string[] {
   return ['settings.json', 'config.yaml'].map((name) => join(home, name)).filter(existsSync)
 }
 
-/** Writes the new settings before it moves an old config.yaml away, which would be read beside them. Returns the copies of the old ones too. */
+/**
+ * Writes the new settings before it removes an old config.yaml, which would otherwise be read as well. Also returns the copies of the old
+ * ones.
+ */
 async function replaceSettings(
   home: string,
   settings: FileSettings,
@@ -261,16 +267,16 @@ export async function chooseAgents(person: Person, found: readonly KnownOffer[])
   return picks?.flatMap((pick) => found.filter(({ name }) => name === pick))
 }
 
-/** The agents that take turns already, and the CLIs that are new. Agents that cost money or are slow are only chosen when the user picks them. */
+/** The agents that already take turns, and new CLIs. Agents that cost money or are slow are chosen only if the user picks them. */
 function usualOf(found: readonly KnownOffer[]): readonly KnownOffer[] {
   const usual = found.filter(({ aside, known }) => (known ? known.enabled !== false : !aside))
   return usual.length > 0 ? usual : found
 }
 
-/** Never offers `all` where it is not in the settings, because setup must not switch off a CLI's own safety. */
+/** Never offers `all` unless it is already in the settings, because setup must not switch off a CLI's own safety. */
 const usualLeashes: readonly Leash[] = ['ask', 'edit', 'read']
 
-/** Asks for the leash; the one in the settings stays where the person just presses Enter. */
+/** Asks for the leash; Enter keeps the one in the settings. */
 export async function chooseLeash(
   person: Person,
   chosen: readonly KnownOffer[],
@@ -303,7 +309,7 @@ export async function mayReplace(person: Person, before: readonly string[]): Pro
   return picks?.includes('replace') === true
 }
 
-/** Shows the lines that would change, without the secrets around them. */
+/** Shows the lines that would change, with secrets masked. */
 async function mayChange(world: SetupWorld, { file, before, after }: { file: string; before: string; after: string }) {
   const border = borderOf(world.env, world.home)
   const masked = (text: string) => border.to('export', text)

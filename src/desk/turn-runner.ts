@@ -26,17 +26,17 @@ type TurnRunnerParts = {
   queue: PromptQueue
   /** Called with every event of a turn before it is shown. */
   seen(event: Event): void
-  /** Called when a turn has ended; another may begin right after. */
+  /** Called when a turn is over; another may begin right after. */
   over(seen: TurnSummary, prompt: string): Promise<void>
   /** Puts a prompt that could not be saved back into the input. */
   giveBack(prompt: string): void
-  /** The turns of all desks of this process, which share one socket; left out, this desk has its own. */
+  /** The turns of all desks of this process, which share one socket; if omitted, this desk has its own. */
   turns?: RunningTurns
 }
 
 /** Runs the turns of this desk, one after another. */
 export class TurnRunner {
-  /** Whether leaving now would cut a turn off. After its `end` event a turn only saves its last facts. */
+  /** Whether leaving now would interrupt a turn. After its `end` event a turn only saves its last facts. */
   running = false
   /** The agents that work inside the running turn. */
   readonly inside = new InnerWorks()
@@ -48,9 +48,9 @@ export class TurnRunner {
   /** The agent that the person chose for the next turn, and the one for all turns until the person chooses again. */
   #aimedOnce: string | undefined
   #aimedAlways: string | undefined
-  /** Whether the person left a question of the turn, and wants its prompt back. */
+  /** Whether the person left a question of the turn unanswered, and wants the prompt back. */
   #left = false
-  /** The terms of prompts that a command in a file made, by the prompt. */
+  /** The terms of prompts that came from command files, by prompt. */
   #terms = new Map<string, CommandTerms>()
   #turns: RunningTurns
   #served: ReturnType<typeof serveTurns> | undefined
@@ -71,7 +71,7 @@ export class TurnRunner {
     return this.#stop !== undefined
   }
 
-  /** The agent of the next turn, where the person chose it. */
+  /** The agent of the next turn, if the person chose it. */
   get aimed(): string | undefined {
     return this.#aimedOnce ?? this.#aimedAlways
   }
@@ -90,7 +90,7 @@ export class TurnRunner {
     this.#aimedAlways = agent
   }
 
-  /** Holds the turn of a prompt to the terms of the command that made it. Text that steers a running turn is held to none. */
+  /** Limits the turn of a prompt to the terms of its command. Text that steers a running turn has no terms. */
   setTerms(prompt: string, terms: CommandTerms): void {
     this.#terms.set(prompt, terms)
   }
@@ -114,7 +114,7 @@ export class TurnRunner {
     if (next !== undefined) this.submit(next)
   }
 
-  /** Runs a command of the person beside the turn of an agent, if one runs: neither waits for the other. */
+  /** Runs a command of the person in parallel with an agent's turn, if one is running: neither waits for the other. */
   runCommand(command: string): void {
     const stop = new AbortController()
     const { audience } = this.#parts
@@ -128,14 +128,14 @@ export class TurnRunner {
     void work.finally(() => this.#commands.delete(stop))
   }
 
-  /** Cancels the newest command of the person; returns whether one ran. */
+  /** Cancels the newest command of the person. Returns whether one was running. */
   cancelCommand(): boolean {
     const newest = [...this.#commands.keys()].findLast(({ signal }) => !signal.aborted)
     newest?.abort()
     return newest !== undefined
   }
 
-  /** The commands of the person and of termaite's own agents in the background, by their owner; those in front are in them too. */
+  /** The commands of the person and of termaite's own agents, by their owner: those in the background and those in front. */
   get jobs(): ReadonlyMap<string, BackgroundCommands> {
     const { toolboxes } = this.#parts.app().native.state
     return new Map([
@@ -193,7 +193,7 @@ export class TurnRunner {
     }
   }
 
-  /** Shows an event of a turn; its kept prompt takes the place of the one that was shown when it was sent. */
+  /** Shows an event of a turn; the kept prompt replaces the one that was shown when it was sent. */
   async #tell(turn: string, event: Event, sent: string): Promise<void> {
     await this.#parts.audience.tell({ type: 'event', turn, event, ...(event.type === 'prompt' ? { sent } : {}) })
   }
@@ -238,7 +238,7 @@ export class TurnRunner {
     const ask = unkeptAsk({ audience, cards, clock: app.io.clock })
     const waits = (words: string) => audience.tell({ type: 'event', turn: sent, event: { type: 'waiting', words } })
     const waiting = (words: string) => {
-      // Nobody waits for the screens.
+      // The turn does not wait for the screens.
       void waits(words)
     }
     const attached = (text: string) =>

@@ -54,7 +54,7 @@ export class TurnSummary {
     this.#over = 'at' in event ? this.#time.of(Number(event.at)) : this.#time.now()
   }
 
-  /** Measured by the entries' times, so that a screen that joined late shows the same duration; a clock that is set meanwhile does not count. */
+  /** Measured by the entries' times, so that a screen that joined late shows the same duration; a change of the clock has no effect. */
   get ms(): number {
     return Math.max(0, (this.#over ?? this.#time.now()) - this.#began)
   }
@@ -79,7 +79,7 @@ export class TurnSummary {
 /** How long the summary of a turn waits for the number of changed lines. */
 const statMs = 3_000
 
-/** The numbers of a turn's changes; undefined where it changed nothing. */
+/** The numbers of a turn's changes; undefined if it changed nothing. */
 function changedIn(stat: readonly FileStat[]): ChangedFiles | undefined {
   const sum = (pick: 'added' | 'removed') => stat.reduce((total, file) => total + file[pick], 0)
   return stat.length > 0 ? { files: stat.length, added: sum('added'), removed: sum('removed') } : undefined

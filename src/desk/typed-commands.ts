@@ -12,7 +12,7 @@ type TypedParts = {
   send(prompt: string): void
 }
 
-/** The slash commands that a person types: finds each one, also one whose file is new, and runs it. */
+/** The slash commands that a person types: finds each one, even if its file is new, and runs it. */
 export class TypedCommands {
   #parts: TypedParts
 
@@ -20,7 +20,7 @@ export class TypedCommands {
     this.#parts = parts
   }
 
-  /** Runs a command, which shows its own errors; the input stays open meanwhile. A name that nobody knows opens the palette. */
+  /** Runs a command, which shows its own errors; the input stays open meanwhile. An unknown name opens the palette. */
   run(name: string, args: string, again = true): void {
     const { commands, runner } = this.#parts
     const command = commands.find((one) => one.name === name)
@@ -31,12 +31,12 @@ export class TypedCommands {
     else runner.screen?.palette(name)
   }
 
-  /** Looks for commands in files again; the screens are told of a change. */
+  /** Looks for commands in files again; the screens get an event if the list changed. */
   async look(): Promise<void> {
     await this.#parts.commands.refresh?.().catch(() => {})
   }
 
-  /** Sends a prompt of an MCP server that is not in the list: the turn waits for the server, and says why it cannot be used. */
+  /** Sends a prompt of an MCP server that is not in the list: the turn waits for the server, and reports why it cannot be used. */
   async #sendServed(name: string, args: string): Promise<void> {
     const { app, runner, send } = this.#parts
     const servers = await personServers(app())

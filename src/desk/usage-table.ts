@@ -3,13 +3,13 @@ import { grouped } from '../base/text/number-words.ts'
 import { duration } from '../chat/style/numbers.ts'
 import { table } from '../base/text/table.ts'
 
-/** The things that a row of the usage table can stand for. */
+/** What a row of the usage table can group by. */
 export const usageRows = ['agent', 'day', 'project', 'framework'] as const satisfies readonly UsageBy[]
 
-/** How the answers of one agent were judged; `unjudged` are those that nobody has judged or checked. */
+/** How the answers of one agent were judged; `unjudged` counts those that were neither judged nor checked. */
 type AgentResults = { agent: string; good: number; bad: number; unjudged: number }
 
-/** How many results are counted at the most: those of the newest turns. */
+/** The most results that are counted: those of the newest turns. */
 const mostResults = 5_000
 
 /** Counts how the answers of each agent were judged. */
@@ -26,7 +26,7 @@ export async function agentResults(index: Index, of: { since?: number; project?:
   return [...counts.values()].sort((a, b) => (a.agent < b.agent ? -1 : 1))
 }
 
-/** Counts turns, failures and the time without quota, by the rows of the table; turns are not counted by framework. */
+/** Counts turns, failures and the time without quota, grouped as the rows of the table; turns are not counted by framework. */
 export async function activityOf(
   index: Index,
   of: { by: UsageBy; now: number; since?: number; project?: string },
@@ -42,7 +42,7 @@ type UsageParts = {
   results: readonly AgentResults[]
 }
 
-/** Writes usage as a table, and below it what was done, the thinking verdicts and how answers were judged, where there are any. */
+/** Formats usage as a table. Activity, thinking verdicts and judgements of answers follow below it, if there are any. */
 export function usageTable(by: UsageBy, { used: rows, done, verdicts, results }: UsageParts): string {
   const used = table([[by.toUpperCase(), 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'SOURCE'], ...rows.map(cells)])
   const thought = verdicts.some(({ framework }) => framework !== 'direct')
@@ -58,7 +58,7 @@ export function usageTable(by: UsageBy, { used: rows, done, verdicts, results }:
   return parts.join('\n\n')
 }
 
-/** Writes our own counts and those of the CLIs' own records as one table, with their sum. */
+/** Formats our own counts and those of the CLIs' own records as one table, with their sum. */
 export function everywhereTable(by: UsageBy, rows: readonly (UsageRow & { outside?: true })[]): string {
   const sum = (of: (row: UsageRow) => number) => rows.reduce((total, row) => total + of(row), 0)
   const total: UsageRow = {

@@ -5,7 +5,7 @@ import { away, healthDoc } from '../turn/rotation/health.ts'
 
 type Wait = NonNullable<ProjectDoc['waiting']>
 
-/** A prompt that waits for an agent's quota. It is saved with the project, so it outlives this process. */
+/** A prompt that waits for an agent's quota. It is saved with the project, so it survives this process. */
 export class WaitingPrompt {
   #app: () => App
   #due: (wait: Wait) => void
@@ -21,7 +21,7 @@ export class WaitingPrompt {
     return this.#now
   }
 
-  /** Takes up a prompt that an earlier process left waiting. */
+  /** Continues to wait for a prompt that an earlier process left waiting. */
   async takeUp(): Promise<void> {
     const { waiting } = await this.#app().project.doc.read()
     if (waiting && waiting.session === this.#app().session.id) this.#watch(waiting)
@@ -37,7 +37,7 @@ export class WaitingPrompt {
     this.#watch(wait)
   }
 
-  /** Drops the waiting prompt; returns whether there was one. */
+  /** Drops the waiting prompt. Returns whether there was one. */
   async giveUp(): Promise<boolean> {
     const wait = this.#now
     this.close()
@@ -55,7 +55,7 @@ export class WaitingPrompt {
     this.#now = wait
     void (async () => {
       const { clock } = this.#app().io
-      // A clock that is set back meanwhile does not make the wait longer.
+      // Setting the clock back meanwhile does not make the wait longer.
       const due = clock.elapsed() + wait.until - clock.now()
       const left = () => Math.min(wait.until - clock.now(), due - clock.elapsed())
       while (left() > 0 && !signal.aborted) await clock.sleep(left(), signal)

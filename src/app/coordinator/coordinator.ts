@@ -39,7 +39,7 @@ import { noteCoordinator } from '../../crew/machine/dead-coordinators.ts'
 import { workersOf } from './kept-workers.ts'
 import { workerRoster } from './worker-roster.ts'
 
-/** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
+/** Creates the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
 export function openCoordinator(app: App, agent: Agent, named?: string): Agent {
   const refusal = leadFault(app, named)
   if (refusal !== undefined) return refusing(agent, refusal)
@@ -48,8 +48,8 @@ export function openCoordinator(app: App, agent: Agent, named?: string): Agent {
 }
 
 /**
- * Why no agent can lead workers: every one that could is a program that cannot be given the tools, or one whose price is not known
- * while a cost is to be held. `named`: the person chose it.
+ * Why no agent can lead workers: every candidate is a program that cannot be given the tools, or its price is unknown although a cost
+ * limit applies. `named`: the person chose the agent.
  */
 function leadFault({ settings }: App, named: string | undefined): string | undefined {
   const agents = enabledAgents(settings).filter(({ name }) => named === undefined || name === named)
@@ -77,7 +77,7 @@ function refusing({ name, traits, close }: Agent, why: string): Agent {
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
   const { io, place, settings, project } = app
   const { clock } = io
-  // Where the conversation is not kept, nothing of its workers is kept either.
+  // If the conversation is not kept, its workers are not kept either.
   const store = app.ephemeral ? memoryStore() : app.store
   const workspace = workersOf(app)
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
@@ -130,7 +130,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   }
 }
 
-/** Which agents can be workers, and where each of them can work. */
+/** Which agents can be workers, and the sites at which each of them can work. */
 type WorkerSites = Pick<BoardParts, 'agentFor' | 'holdsScope' | 'usualSite' | 'siteFault' | 'modelOf'>
 
 function workerSites(app: App, roster: Roster): WorkerSites {
@@ -140,7 +140,7 @@ function workerSites(app: App, roster: Roster): WorkerSites {
   const find = (name: string) => agents.find((agent) => agent.name === name)
   return {
     agentFor: () => (agents.find(({ kind }) => kind === 'native') ?? agents[0])!.name,
-    // Only our own agent in the background is held to its limits by the rules and the sandbox.
+    // The rules and the sandbox can enforce a scope only on our own agent in the background.
     holdsScope: (name, where) =>
       where === 'background' && agents.some((agent) => agent.name === name && agent.kind === 'native'),
     usualSite: (name) => (find(name) ? 'background' : 'terminal'),
@@ -155,7 +155,7 @@ function workerSites(app: App, roster: Roster): WorkerSites {
   }
 }
 
-/** Why an agent cannot be a worker while a cost is to be held: the screen of a program in a terminal tells no price either. */
+/** Why an agent cannot be a worker while a cost limit applies: the screen of a program in a terminal does not show a price either. */
 function priceFault({ settings }: App, name: string, where: WorkerSite): string | undefined {
   const own = enabledAgents(settings).find((agent) => agent.name === name)
   const isKnown = own !== undefined && priceKnowledge(own) !== 'unknown'
@@ -180,7 +180,7 @@ function workerCopies(app: App, turn: Turn, host: WorkerHost, { holdsScope }: Wo
   })
 }
 
-/** The parts of the crew that the workers are; this process is its keeper. */
+/** The parts of the workers' crew; this process is its keeper. */
 function keeperParts(
   { io, place, settings, project, border, store: appStore }: App,
   host: WorkerHost,
@@ -211,7 +211,7 @@ function keeperParts(
   }
 }
 
-/** Gives the tools of a coordinator to the agent that leads, until they are withdrawn: to our own agent as its seat, and to a CLI as a server. */
+/** Offers the coordinator's tools to the leading agent until they are withdrawn: to our own agent as its seat, and to a CLI as a server. */
 function offerLeadTools(app: App, board: WorkerBoard, final: FinalAnswer, roster: Roster) {
   const { clock } = app.io
   const { state } = app.native
@@ -234,25 +234,25 @@ function offerLeadTools(app: App, board: WorkerBoard, final: FinalAnswer, roster
   }
 }
 
-/** The rules that a CLI is given when it leads the workers. Our own agent has the same rules in its system prompt. */
+/** The rules for a CLI that leads the workers. Our own agent has the same rules in its system prompt. */
 const leadWords = () =>
   [
     sourceText('native/loop/prompt/coordinator.md').trim(),
     `The tools that these rules name are those of the MCP server ${turnServer}. Send workers with them alone, and not with subagents of your own, which nobody would account for. Every result of these tools ends with the state of your workers.`,
   ].join('\n')
 
-/** Asks the person, and says what the question comes from. */
+/** Asks the person, and names the source of the question. */
 const askFrom =
   ({ ask }: Turn, from: string): Turn['ask'] =>
   (question, withdrawn, id) =>
     ask({ ...question, from: [from, ...question.from] }, withdrawn, id)
 
-/** The model of an agent as the settings name it; undefined where only the agent's own program knows it. */
+/** The model of an agent as the settings name it; undefined if only the agent's own program knows it. */
 function modelOf(agent: AgentSettings | undefined): string | undefined {
   return agent?.kind === 'native' ? (agent.model ?? defaultModel) : agent?.model
 }
 
-/** Puts the questions of the workers to the person who watches the coordinator; without one, each is answered by nobody. */
+/** Passes the questions of the workers to the person who watches the coordinator. Without such a person the questions get no answer. */
 async function askForWorkers(ledger: SlotLedger, crew: Crew, turn: Turn, signal: AbortSignal): Promise<void> {
   const asked = new Set<string>()
   const open: Promise<unknown>[] = []

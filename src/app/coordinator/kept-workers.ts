@@ -11,11 +11,11 @@ import { handoffText } from '../../crew/workers/final-answer.ts'
 import { endedEnvelope, readEnvelope } from '../../crew/worker-turn.ts'
 import { workerRole } from '../../crew/worker.ts'
 
-/** The crew in which the workers of a conversation are numbered; no other crew sees them. */
+/** The crew that numbers the workers of a conversation; no other crew sees them. */
 export const workersOf = ({ project, session }: Pick<App, 'project' | 'session'>): string =>
   `${project.slug}.${session.id}`
 
-/** The newest workers of the conversation that have ended, oldest first, with what each did and handed over. */
+/** The newest finished workers of the conversation, oldest first, with the work and the handoff of each. */
 export async function keptWorkers(app: App, most: number): Promise<EarlierWork[]> {
   const { store, io } = app
   const slots = allOf(await new SlotLedger(store, workersOf(app), io.clock).read())
@@ -45,13 +45,13 @@ async function keptWorker(app: App, slot: WorkerSlot): Promise<EarlierWork> {
   })
 }
 
-/** The handoff without the name of the worker, which its row has. In Markdown a list ends with an empty line. */
+/** The handoff without the name of the worker, which is already in its row. In Markdown an empty line ends a list. */
 function handoffWords(envelope: Envelope): string {
   const [, ...rest] = handoffText(envelope).split('\n')
   return `${envelope.what_was_done}\n\n${rest.join('\n')}`.replaceAll(/(\n- [^\n]*)\n(?!- )/g, '$1\n\n')
 }
 
-/** The envelope of a worker; one that cannot be read any more is made from what the slot says of its end. */
+/** The envelope of a worker. If it can no longer be read, one is made from the end of the slot. */
 async function envelopeOf(app: App, slot: WorkerSlot): Promise<Envelope> {
   const { envelope } = slot.worker
   const made = endedEnvelope(slot, { ok: false, failure: endingOf(slot) })

@@ -7,7 +7,7 @@ import { rosterIn } from '../../turn/copies/roster-elsewhere.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 /**
- * Opens the workers of a coordinator: unseen ones as the rotation opens its agents, each with tools of its own, and those in a
+ * Opens the workers of a coordinator: background workers as the rotation opens its agents, each with its own tools, and those in a
  * terminal as a crew does.
  */
 export function workerRoster(app: App, terminals: Terminals): Roster {
@@ -21,7 +21,7 @@ export function workerRoster(app: App, terminals: Terminals): Roster {
   }
 }
 
-/** Each worker has a roster of its own, because our own agent's tools remember what they have read. */
+/** Each worker has its own roster, because our own agent's tools remember what they have read. */
 function unseen(app: App, name: string, seat: RosterSeat): Agent {
   const { root = app.place.root, cwd } = seat
   const roster = rosterIn(app, { root, cwd }, { ...app.settings, metaInstruction: undefined })

@@ -9,10 +9,10 @@ import { isWithin } from '../../base/files/real-path.ts'
 /** Whose instructions a note is added to: the project's, or the person's own for every project. */
 export type MemoryOwner = 'project' | 'own'
 
-/** A file of instructions that notes are added to; `path` is its real path, and without `text` it is not there yet. */
+/** A file of instructions that notes are added to. `path` is its real path; without `text` it does not exist yet. */
 export type MemoryFile = { name: string; path: string; text?: string }
 
-/** Where a folder's notes go: the first of these files that exists, because a new AGENTS.md would hide the others from agents. */
+/** Where a folder's notes go: to the first of these files that exists, because a new AGENTS.md would hide the others from agents. */
 const projectNames = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
 
 /** The longest file that a note is added to. */
@@ -25,7 +25,7 @@ export function memoryFile(owner: MemoryOwner, { root, home }: { root: string; h
   return fileAt(join(root, name), name, realpathSync(root))
 }
 
-/** Reads a file through its links; one of a project must not lead out of it. */
+/** Reads a file through its links; a project's file must not lead out of the project. */
 function fileAt(place: string, name: string, within?: string): MemoryFile {
   if (!lstatSync(place, { throwIfNoEntry: false })) return { name, path: place }
   let path: string
@@ -42,7 +42,7 @@ function fileAt(place: string, name: string, within?: string): MemoryFile {
   return { name, path, text: readFileSync(path, 'utf8') }
 }
 
-/** A note as it was typed, without control characters; its lines after the first belong to the same item of the list. */
+/** A note as it was typed, without control characters; its further lines belong to the same list item. */
 export function noteText(typed: string): string {
   return cleanText(typed)
     .trim()
@@ -51,19 +51,19 @@ export function noteText(typed: string): string {
     .join('\n')
 }
 
-/** The text of a file with a note at its end, as an item of a list; a new file gets a title. */
+/** The text of a file with a note at its end, as a list item; a new file gets a title. */
 export function withNote({ name, text }: MemoryFile, note: string): string {
   const end = text?.includes('\r\n') ? '\r\n' : '\n'
   const item = (/^[-*] /.test(note) ? note : `- ${note}`).split('\n').join(`${end}  `)
   if (text === undefined || text.trim() === '') return `# ${basename(name.split(' ').at(-1)!)}${end}${end}${item}${end}`
   const before = text.replace(/\s+$/, '')
   const last = before.slice(before.lastIndexOf('\n') + 1)
-  // An item joins the list that the file ends with; after anything else a list needs an empty line.
+  // The item joins a list at the end of the file; after anything else a list needs an empty line.
   const joins = /^\s*[-*] /.test(last) || /^\s{2,}\S/.test(last)
   return `${before}${end}${joins ? '' : end}${item}${end}`
 }
 
-/** Writes a file of instructions in one step, with the rights that it had. */
+/** Writes a file of instructions in one step, with its previous permissions. */
 export function writeMemory({ path, text }: MemoryFile, after: string, now: number): void {
   const temporary = `${path}.${newId(now)}.tmp`
   if (text === undefined) {
@@ -75,12 +75,12 @@ export function writeMemory({ path, text }: MemoryFile, after: string, now: numb
   chmodSync(path, mode)
 }
 
-/** An agent of the roster, as far as its reading of instructions goes. */
+/** An agent of the roster, with what is known about the instruction files it reads. */
 type InstructionReader = { name: string; profile?: Profile }
 
 /**
- * Says which agents do not read a project's file of instructions. A file of theirs that imports it (`@AGENTS.md`) or is the same
- * file by a link lets them read it too.
+ * Says which agents do not read a project's instruction file. They do read it if one of their own files imports it (`@AGENTS.md`) or
+ * links to it.
  */
 export function unreadWords({ name, path }: MemoryFile, root: string, readers: readonly InstructionReader[]): string[] {
   const others = readers.flatMap(({ name: agent, profile }) => {
@@ -94,7 +94,7 @@ export function unreadWords({ name, path }: MemoryFile, root: string, readers: r
   )
 }
 
-/** Whether a file is the other one, or imports it. */
+/** Whether a file is the same as the other one, or imports it. */
 function leadsTo(file: string, path: string, name: string): boolean {
   try {
     const real = realpathSync(file)

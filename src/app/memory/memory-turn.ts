@@ -12,7 +12,7 @@ import { memoryFile, withNote, writeMemory } from './memory-file.ts'
 /** A note that the person has agreed to: the file as it was shown, and the note. */
 export type AgreedNote = { owner: MemoryOwner; shown: MemoryFile; note: string }
 
-/** Thrown when the file is another one than the person saw: nothing is written then. */
+/** Thrown if the file is not the one that the person saw: then nothing is written. */
 export class ChangedMeanwhile extends Error {}
 
 /** Adds a note to the file that the person saw. */
@@ -29,8 +29,8 @@ export function undoWords({ owner, shown }: AgreedNote): string {
 }
 
 /**
- * Makes the turn that adds a note. It is a turn of the conversation, taken by termaite for the person: it is kept, the agents of
- * later turns are told of it, and it can be undone like any other.
+ * Makes the turn that adds a note. termaite takes this turn of the conversation for the person: it is kept, the agents of later turns see
+ * it, and it can be undone like any other.
  */
 export const runMemory =
   (agreed: AgreedNote) =>

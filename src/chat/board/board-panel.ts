@@ -12,22 +12,22 @@ import { fitSegments } from '../screen/line-segments.ts'
 import { boxSides, boxed, fitToWidth } from '../style/widgets.ts'
 import { RowEvents } from './row-events.ts'
 
-/** An agent of an earlier turn, as it is kept; its events are read when its row is opened. */
+/** An agent of an earlier turn, read from the log. Its events are read when its row is opened. */
 export type EarlierRow = { row: AgentRow; events(): Promise<readonly Block[]> }
 
 type BoardPanelParts = {
   context: RenderContext
   /** The rows of the newest turn that has any. */
   rows(): readonly AgentRow[]
-  /** The most lines that the list may take, and those that an opened agent may take. */
+  /** The most lines for the list, and the most lines for an opened agent. */
   room(): { list: number; opened: number }
-  /** Whether a card is open, which has the keys and needs the room. */
+  /** Whether a card is open: it takes the keys and needs the space. */
   covered(): boolean
   /** Whether the person has typed something: Enter and the arrow keys then belong to the input. */
   typing(): boolean
   stop(role: string): void
   showTerminal(role: string): void
-  /** Shows words for a moment. */
+  /** Shows a message for a moment. */
   flash(words: string): void
   repaint(): void
 }
@@ -36,8 +36,8 @@ type BoardPanelParts = {
 const edges = 2
 
 /**
- * The agents that work or worked inside a turn, above the input: a list in which one is chosen, or everything that the chosen
- * one did. What is typed goes to the input all the same.
+ * The agents that work or worked inside a turn, shown above the input: a list with one chosen row, or everything that the chosen agent
+ * did. Typed text still goes to the input.
  */
 export class BoardPanel implements Component {
   #parts: BoardPanelParts
@@ -49,7 +49,7 @@ export class BoardPanel implements Component {
   #events: RowEvents
   /** The agents of earlier turns whose events were read. */
   #read = new WeakSet<EarlierRow>()
-  /** The first row in sight, and how many are. */
+  /** The first visible row, and the number of visible rows. */
   #top = 0
   #page = 1
   #joined: { rows: readonly AgentRow[]; earlier: readonly EarlierRow[]; all: readonly AgentRow[] } | undefined
@@ -171,7 +171,7 @@ export class BoardPanel implements Component {
     )
   }
 
-  /** A row as a line. It is made again only when the row, its time, its place or the width is another one. */
+  /** A row as a line, rendered again only when the row, its time, its place or the width changes. */
   #line(row: AgentRow, isChosen: boolean, width: number, columns: RowColumns): string {
     const { theme, now } = this.#parts.context
     const time = isAtWork(row) ? Math.floor((now() - row.since) / 1000) : 0
@@ -200,7 +200,7 @@ export class BoardPanel implements Component {
     return boxed(lines, width, theme.accent, { title, foot })
   }
 
-  /** The keys in the lower edge; in little room the words that everybody guesses give way. */
+  /** The keys in the lower edge. On a narrow screen the hints that everybody can guess are dropped first. */
   #foot(words: readonly string[], row: AgentRow | undefined, escape: string, width: number): string {
     const segments = [...words, ...this.#actions(row), escape].map((word): Segment => {
       const priority = word === escape ? 3 : word.startsWith('Ctrl+') || word.startsWith('Enter') ? 2 : 1
@@ -253,7 +253,7 @@ export class BoardPanel implements Component {
     const kept = this.#earlier.find((one) => one.row.key === row.key)
     if (!kept || this.#read.has(kept)) return
     this.#read.add(kept)
-    // The panel shows the handoff alone until the events are read, and where they cannot be read.
+    // The panel shows only the handoff until the events are read, or if they cannot be read.
     void kept.events().then(
       (blocks) => {
         const read = { ...kept, row: { ...kept.row, blocks: [...blocks, ...kept.row.blocks] } }

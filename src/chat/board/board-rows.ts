@@ -8,7 +8,7 @@ import { blocksOfEntries } from '../transcript/entry-blocks.ts'
 
 type Blocks = readonly Block[]
 
-/** The rows of the agents that work or worked inside turns. They are looked for again only when the blocks have changed. */
+/** The rows of the agents that work or worked inside turns. The search runs again only when the blocks have changed. */
 export class BoardRows {
   #seen: Pick<ChatState, 'done' | 'live'> | undefined
   #rows: readonly AgentRow[] = []
@@ -26,19 +26,19 @@ export class BoardRows {
     return this.#rows
   }
 
-  /** The rows of one turn, as long as no newer turn has any. */
+  /** The rows of one turn, as long as no newer turn has any rows. */
   of(turn: string, state: Pick<ChatState, 'done' | 'live'>): readonly AgentRow[] {
     const rows = this.newest(state)
     return turn === this.#turn ? rows : []
   }
 }
 
-/** Agents of earlier turns as rows. Their keys are negative, so that no block of the conversation has the same. */
+/** Agents of earlier turns as rows. Their keys are negative, so that they never equal the key of a block of the conversation. */
 export function earlierRows(works: readonly EarlierWork[]): EarlierRow[] {
   return works.map((work, at) => {
     const { role, by, status, since, ms, tokens, text } = work
     const key = -1 - at
-    // Until the row is opened, the handoff is all that is shown of the agent.
+    // Until the row is opened, it shows only the agent's handoff.
     const told: Block = { type: 'reply', key, turn: '', by, text, live: false }
     const row: AgentRow = defined({
       key,

@@ -25,7 +25,7 @@ export class ChatBoard {
   readonly panel: BoardPanel
   #parts: ChatBoardParts
   #found = new BoardRows()
-  /** The agents of the newest turn that are shown as they are kept. */
+  /** The agents of the newest turn that are shown from the log. */
   #kept: ReadonlySet<string> = new Set<string>()
   #others: { of: readonly AgentRow[]; kept: ReadonlySet<string>; rows: readonly AgentRow[] } | undefined
 
@@ -54,7 +54,7 @@ export class ChatBoard {
     return this.#found.of(turn, this.#parts.state())
   }
 
-  /** Shows the agents that work inside the running turn, or hides them; where none does, those that are kept are shown. */
+  /** Shows or hides the agents that work inside the running turn. If none works, `/workers` shows those of earlier turns. */
   toggle(): void {
     if (this.panel.isOpen) return this.panel.close()
     const { state, desk } = this.#parts
@@ -63,10 +63,10 @@ export class ChatBoard {
     this.panel.open([])
   }
 
-  /** Shows the agents of earlier turns above those of the newest one; false where there is none. */
+  /** Shows the agents of earlier turns above those of the newest one. Returns false if there are no agents to show. */
   show(earlier: readonly EarlierWork[]): boolean {
     const { running } = this.#parts.state()
-    // The events of a running turn say more than what is kept of it; of a turn that is over, everything is kept.
+    // While a turn runs, its events say more than its log does; when it is over, the log has everything.
     const isRunning = (work: EarlierWork) => running.some(({ turn }) => turn === work.turn)
     const others = earlier.filter((work) => !isRunning(work))
     this.#kept = new Set(others.filter(({ turn }) => this.rowsOf(turn).length > 0).map(({ role }) => role))
@@ -76,7 +76,7 @@ export class ChatBoard {
     return true
   }
 
-  /** Takes a key while the board is open; false where the key is the input's. */
+  /** Handles a key while the board is open. Returns false if the key is meant for the input. */
   press(data: string): boolean {
     if (!this.panel.isOpen || this.#parts.popupOpen()) return false
     const action = actionOf('board', data)
@@ -92,7 +92,7 @@ export class ChatBoard {
   }
 }
 
-/** How many lines the board may take of a screen with this many rows: the conversation keeps a part of it. */
+/** How many lines the board may take on a screen with this many rows; the rest is for the conversation. */
 function roomOf(rows: number): { list: number; opened: number } {
   return { list: Math.max(4, Math.floor(rows * 0.4)), opened: Math.max(4, rows < 20 ? rows - 6 : rows - 10) }
 }

@@ -4,8 +4,8 @@ import { promptMark } from '../style/border.ts'
 import { BlockRenderer } from '../transcript/blocks/block-renderer.ts'
 
 /**
- * Everything that one agent did, as lines to scroll through; the newest are followed. A block is rendered once and again only when
- * it changes, so that one more word of a long work costs one block.
+ * Everything that one agent did, as lines to scroll through; the view follows the newest. A block is rendered again only when it changes,
+ * so that one more word of a long work costs one block.
  */
 export class RowEvents {
   #context: RenderContext
@@ -13,7 +13,7 @@ export class RowEvents {
   #blocks: readonly Block[] = []
   #width = 0
   #lines: string[] = []
-  /** The first line in sight; undefined while the end is followed. */
+  /** The first visible line; undefined while the view follows the end. */
   #top: number | undefined
   #most = 1
 
@@ -36,7 +36,7 @@ export class RowEvents {
     this.#top = top >= last ? undefined : top
   }
 
-  /** The lines in sight, and how many are below them. */
+  /** The visible lines, and how many lines are below them. */
   shown({ blocks }: AgentRow, width: number, most: number): { lines: string[]; below: number } {
     if (blocks !== this.#blocks || width !== this.#width) {
       this.#lines = blocks.flatMap((block, at) => this.#block(block, blocks[at - 1], width))
@@ -54,7 +54,7 @@ export class RowEvents {
   #block(block: Block, before: Block | undefined, width: number): string[] {
     const known = this.#rendered.get(block)
     if (known && known.before === before && known.width === width) return known.lines
-    // Terminals jump to the person's own prompts alone.
+    // Terminals jump only to the person's own prompts.
     const lines = new BlockRenderer()
       .lines(block, before, width, this.#context, false)
       .map((line) => line.replace(promptMark, ''))

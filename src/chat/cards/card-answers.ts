@@ -6,10 +6,10 @@ import { allowanceWords, enterOf, optionKeys } from '../../core/talk/consent.ts'
 import { hangingLines } from './card-body.ts'
 import { readableText } from '../../questions/question-text.ts'
 
-/** Options in sight at once. */
+/** The most options that are visible at once. */
 const most = 9
 
-/** The answers of a card: options to choose from, marks where several may be chosen, and a line for the person's own words. */
+/** The answers of a card: options to choose from, marks if several may be chosen, and a line for the person's own words. */
 export class CardAnswers {
   readonly line: TextField | undefined
   #question: Question
@@ -46,20 +46,20 @@ export class CardAnswers {
     if (this.count > 0) this.#at = (this.#at + by + this.count) % this.count
   }
 
-  /** Moves to an answer; false when there is none at that index. */
+  /** Moves to an answer. Returns false if no answer has that index. */
   go(at: number): boolean {
     if (at < 0 || at >= this.count) return false
     this.#at = at
     return true
   }
 
-  /** Moves to the option of a number key; false when none has it. */
+  /** Moves to the option with a number key. Returns false if no option has that key. */
   goKey(key: number): boolean {
     const at = this.#keys.indexOf(key)
     return at >= 0 && this.go(at)
   }
 
-  /** The number keys that pick an option, in words. */
+  /** The number keys that pick an option, as text. */
   get keyWords(): string {
     const keys = this.#keys.filter((key) => key <= 9)
     const run = keys.every((key, index) => key === index + 1)
@@ -80,7 +80,7 @@ export class CardAnswers {
     if (id !== undefined && !this.#marked.delete(id)) this.#marked.add(id)
   }
 
-  /** Moves the chosen option up or down, as far as there are options; the picks come in the order of the rows. */
+  /** Moves the chosen option up or down in the list, within its bounds. The picks are returned in the order of the rows. */
   shift(by: 1 | -1): void {
     const to = this.#at + by
     const [option, other] = [this.#options[this.#at], this.#options[to]]
@@ -91,7 +91,7 @@ export class CardAnswers {
     this.#at = to
   }
 
-  /** The answer that Enter would give; undefined where there is none yet. */
+  /** The answer that Enter would give; undefined if there is no answer yet. */
   picks(): string[] | undefined {
     const { multiple } = this.#question
     const own = this.writing || multiple ? [this.line?.text.trim() ?? ''].filter((text) => text !== '') : []
@@ -110,7 +110,7 @@ export class CardAnswers {
     return this.#keys[at]!
   }
 
-  /** Renders at most `room` rows; the option that Enter would pick stays in sight, with what it covers. */
+  /** Renders at most `room` rows. The option that Enter would pick stays visible, with the permission it grants. */
   render(width: number, theme: Theme, room = Infinity): string[] {
     const count = this.#options.length
     const from = Math.max(0, Math.min(this.#at - most + 1, count - most))
@@ -128,7 +128,7 @@ export class CardAnswers {
     return shown.map(({ text }) => text)
   }
 
-  /** Renders all options one after another, for a card whose body needs the room; the chosen one shows what it covers. */
+  /** Renders all options one after another, for a card whose body needs the space. Only the chosen one shows the permission it grants. */
   renderShort(width: number, theme: Theme): string[] {
     const words = this.#options.map((option, at) => {
       const box = this.#question.multiple ? (this.#marked.has(option.id) ? '[x] ' : '[ ] ') : ''
@@ -172,10 +172,10 @@ export class CardAnswers {
   }
 }
 
-/** Rows of coverage that are shown of one option. */
+/** The most rows that describe the permission of one option. */
 const mostCovers = 4
 
-/** The label of an option, cut to the room that there is, and what it allows where its number does not say that. */
+/** The label of an option, cut to the available width, and what the option allows if its number does not say so. */
 function wordsOf(option: Option, room = Infinity): string {
   const allows = allowanceWords(option)
   const end = allows === undefined ? '' : ` · ${allows}`
@@ -186,15 +186,15 @@ function wordsOf(option: Option, room = Infinity): string {
 }
 
 /**
- * The look of an option by its danger. On our own cards each kind of answer has a fixed number; the numbers of a CLI follow no such
- * order, so there an answer that allows something for good has the colour of danger, and a refusal is dim.
+ * The style of an option by its danger. On our own cards each kind of answer has a fixed number. The numbers of a CLI follow no such
+ * order: there an answer that allows something for good is painted as dangerous, and a refusal is dim.
  */
 function dangerPaint({ key, means }: Option, theme: Theme): Paint {
   if (key === undefined || means === undefined || means === 'once') return (text) => text
   return means === 'always' ? theme.danger : theme.quiet
 }
 
-/** The lines that tell what an option allows from then on. */
+/** The lines that say what an option allows from then on. */
 function coverLines(mark: string, option: Option | undefined, width: number, theme: Theme): string[] {
   const { grants, key } = option ?? {}
   if (grants === undefined) return []

@@ -5,7 +5,7 @@ import { wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { wrapped, wrappedByIndent } from '../style/screen-text.ts'
 import { dangerSign, exactText, markWords, readableText, withExactMarks } from '../../questions/question-text.ts'
 
-/** Characters that are shown; the card says how many more there are, so that nothing is hidden silently. */
+/** The most characters that are shown. The card says how many more there are, so that nothing is hidden silently. */
 const longest = 100_000
 
 /** The lines of a card's body: the question's words and what it shows; a diff that is not computed yet has no lines. */
@@ -103,11 +103,11 @@ export function hangingLines(mark: string, text: string, width: number): string[
   return wrapped(text, Math.max(1, width - mark.length)).map((line, at) => (at === 0 ? mark : indent) + line)
 }
 
-/** The page of a body that is in sight. */
+/** The visible page of a body. */
 export class BodyPages {
   #from = 0
 
-  /** Turns by a page, not beyond the first and the last; false where there is no such page. */
+  /** Turns by a page, within the first and the last page. Returns false if there is no such page. */
   turn(by: 1 | -1, count: number, room: number): boolean {
     const was = this.#from
     this.#from = Math.max(0, Math.min(was + by * room, lastPage(count, room)))
@@ -119,7 +119,7 @@ export class BodyPages {
     this.#from = 0
   }
 
-  /** The lines of the page, and its position in words. */
+  /** The lines of the page, and its position as text. */
   page(lines: readonly string[], room: number): { lines: string[]; place: string } {
     const from = (this.#from = Math.min(this.#from, lastPage(lines.length, room)))
     const shown = lines.slice(from, from + room)

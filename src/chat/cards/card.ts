@@ -31,7 +31,7 @@ type CardParts = {
   answer(picks?: string[]): void
 }
 
-/** Keys that are pressed only by a person who has read the card. */
+/** Keys that only a person who has read the card presses. */
 const cardKeys = [
   'up',
   'down',
@@ -45,11 +45,11 @@ const cardKeys = [
   'pageDown',
   'ctrl+o',
 ] as const
-/** Stands in place of the keys until the card takes them. */
+/** Shown in place of the key hints until the card takes keys. */
 const notYet = 'Keys go to the input until you pause'
 const smallest = 19
 const boxEdges = 2
-/** A blank row between the body and the answers is drawn only where this many lines of the body are in sight. */
+/** A blank row separates the body and the answers only if at least this many lines of the body are visible. */
 const roomy = 14
 
 /** A question as a person sees it: who asks, what it is about, and the answers. */
@@ -62,14 +62,14 @@ export class Card implements Component, Focusable {
   #body: { width: number; lines: string[] } | undefined
   #open = new AbortController()
   #focused = false
-  /** Begins when the card is painted first. */
+  /** Starts at the first paint of the card. */
   #pause: TypingPause | undefined
   #awake = false
   #straying = false
-  /** How many lines of the body are on a page, where it has several. */
+  /** How many lines of the body fit on a page, if the body has several pages. */
   #pageRoom: number | undefined
   #answersAt = 0
-  /** When the default answer is picked, by the clock that nobody can set. */
+  /** When the default answer is picked, by the steady clock. */
   #due: number
 
   constructor(parts: CardParts) {
@@ -119,7 +119,7 @@ export class Card implements Component, Focusable {
     return this.#awake
   }
 
-  /** Says that keys count as answers once they do. */
+  /** Waits for the pause in typing; then keys count as answers, and the card is repainted. */
   async #wake(pause: TypingPause): Promise<void> {
     const { signal } = this.#open
     await pause.over(signal)
@@ -128,7 +128,9 @@ export class Card implements Component, Focusable {
     this.#parts.changed()
   }
 
-  /** Letters that the card does not use go to the input: the person who types them has not read the card, and their Enter does not answer it. */
+  /**
+   * Letters that the card does not use go to the input: a person who types them has not read the card, so their Enter does not answer it.
+   */
   #strays(data: string): boolean {
     if (matchesKey(data, 'escape')) return false
     const was = this.#straying
@@ -179,13 +181,13 @@ export class Card implements Component, Focusable {
     if (this.#answers.line) this.#write((line) => line.handleInput(data))
   }
 
-  /** The direction in which a key moves the chosen answer; undefined where the order does not matter. */
+  /** The direction in which a key moves the chosen answer; undefined if the order of the answers does not matter. */
   #shift(data: string): 1 | -1 | undefined {
     const action = this.#parts.question.ordered ? actionOf('card', data) : undefined
     return action === 'raise' ? -1 : action === 'lower' ? 1 : undefined
   }
 
-  /** Turns to the next page or the one before, as far as there is one; false where the body has one page. */
+  /** Turns to the next or the previous page, if there is one. Returns false if the body has only one page. */
   turnPage(by: 1 | -1): boolean {
     if (this.#pageRoom === undefined) return false
     this.#pages.turn(by, this.#body?.lines.length ?? 0, this.#pageRoom)
@@ -193,7 +195,7 @@ export class Card implements Component, Focusable {
     return true
   }
 
-  /** Turns the page with the key that every keyboard has: it begins again after the last page. */
+  /** Turns the page with a key that every keyboard has; after the last page comes the first again. */
   #nextPage(): void {
     const last = this.#pageRoom !== undefined && !this.#pages.turn(1, this.#body?.lines.length ?? 0, this.#pageRoom)
     if (last) this.#pages.back()
@@ -203,7 +205,7 @@ export class Card implements Component, Focusable {
     const seen = this.#answers.grants
     if (!this.#answers.goKey(key)) return
     if (this.#parts.question.multiple) return this.#answers.mark()
-    // Beside a long body only the chosen option shows what it covers: the first press shows it, the second answers.
+    // Beside a long body only the chosen option shows the permission it grants: the first press shows it, the second answers.
     const { grants } = this.#answers
     if (this.#pageRoom !== undefined && grants !== undefined && grants !== seen) return
     this.#enter()
@@ -283,7 +285,7 @@ export class Card implements Component, Focusable {
     return boxed(lines, width, paint, { title })
   }
 
-  /** A card whose body is read page by page: the answers are kept short, and everything else is for the body. */
+  /** A card whose body is read page by page: the answers are kept short, and the body gets the rest of the space. */
   #paged(width: number, box: (lines: string[], foot: string) => string[]): string[] {
     const { theme, most, rows } = this.#parts
     const all = Math.max(1, (most ?? rows)?.() ?? smallest) - boxEdges

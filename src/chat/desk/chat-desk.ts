@@ -12,7 +12,7 @@ export type AgentStanding = {
   left?: number
 }
 
-/** The states of an agent in words for a person. */
+/** The states of an agent as a person reads them. */
 export const stateNames: Record<AgentStanding['state'], string> = {
   ready: 'ready',
   parked: 'out of quota',
@@ -28,13 +28,13 @@ export type Standing = {
   mode: WorkMode
   /** The leash of the agent of the next turn. */
   leash: Leash
-  /** Whether that agent is a command that the person wrote, which only its own flags hold. */
+  /** Whether that agent is a command that the person wrote; then only the command's own flags limit it. */
   ownFlags?: true
   strategy: string
   /** The framework of the next turn, or how one is chosen. */
   thinking?: Thinking
   agents: AgentStanding[]
-  /** The agent of the next turn; undefined where that is decided only then. */
+  /** The agent of the next turn; undefined if it is chosen only when the turn starts. */
   next?: string
   /** Whether the person chose that agent for all turns. */
   stays?: boolean
@@ -55,7 +55,7 @@ export type Closing = {
   by?: string
   why?: string
   ms: number
-  /** The framework, where the turn did not go straight to an agent, and how many other agents were called. */
+  /** The framework, if the turn used one, and how many other agents were called. */
   thought?: { framework: Framework; calls: number }
   changed?: ChangedFiles
   tokens?: number
@@ -91,21 +91,21 @@ export type DeskEvent =
   /** Another conversation takes the screen; these are its newest entries. */
   | { type: 'opened'; entries: Entry[]; more: boolean }
 
-/** The result of a paste: texts that stand for its pictures in a prompt, and sentences about anything that could not be taken. */
+/** The result of a paste: the mentions of its pictures for the prompt, and messages about anything that could not be used. */
 export type PastedPictures = { texts: string[]; problems: string[] }
 
-/** The events of a desk. `takeAll` takes those that nobody has read yet, so that a screen can show them in the frame of a key. */
+/** The events of a desk. `takeAll` takes the unread ones, so that a screen can show them in the same frame as a key. */
 export type DeskEvents = AsyncIterable<DeskEvent> & { takeAll(): DeskEvent[] }
 
-/** Everything that a person puts into a prompt beside the words that they type. */
+/** Everything that a person puts into a prompt besides the words that they type. */
 export interface PromptSources {
   /** Finds paths below the working folder that match what was typed after an @, best first. */
   files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
-  /** Finds the resources of MCP servers that can be named after an @, as far as they are known in a moment. */
+  /** Finds the resources of MCP servers that can be named after an @, as far as they are known at once. */
   resources(typed: string, signal: AbortSignal): Promise<NamedResource[]>
   /** Keeps a picture that was pasted; undefined when the bytes are no picture that models can see. */
   keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined>
-  /** Keeps the pictures that pasted paths name, in the first of the `readings` that fits; undefined when there are none. */
+  /** Keeps the pictures that pasted paths name, in the first of the `readings` that fits; undefined if the paths name no pictures. */
   keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined>
   /** The prompts that were sent in this project before, newest last. */
   sentPrompts(): Promise<string[]>
@@ -117,7 +117,7 @@ export interface PromptSources {
  */
 export interface ChatDesk {
   standing(): Standing
-  /** The agent that would take a prompt that is not sent yet, where that depends on the prompt. */
+  /** The agent that would take a prompt that is not sent yet, if that depends on the prompt. */
   nextFor?(typed: string): string | undefined
   /** Yields what happens from now on; the first two events are `opened` and `standing`. */
   events(signal: AbortSignal): DeskEvents

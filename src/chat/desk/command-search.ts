@@ -13,7 +13,7 @@ export function findCommands(commands: readonly Command[], typed: string): Comma
     .map(({ command }) => command)
 }
 
-/** A lower score is better: letters of the name in order, best at its beginning, then words of the help. */
+/** A lower score is better: first names with these letters in order, best at the beginning, then words of the help. */
 function scoreOf({ name, help, matters }: Command, query: string): number | undefined {
   const weight = matters ? 0 : 0.5
   if (query === '') return weight

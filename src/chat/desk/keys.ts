@@ -8,7 +8,7 @@ import {
   setKeybindings,
 } from '@earendil-works/pi-tui'
 
-/** The keys of one action, and what they do, as the page of keys says it. */
+/** The keys of one action, and the text about them on the page of keys. */
 type KeyRow = { keys: readonly KeyId[]; does: string }
 
 /**
@@ -131,7 +131,7 @@ export const chatKeys = {
 export type KeyPlace = keyof typeof chatKeys
 export type KeyAction<P extends KeyPlace> = keyof (typeof chatKeys)[P] & string
 
-/** The action of a key at one place; undefined where the place does not take the key. */
+/** The action of a key at one place; undefined if the place does not take the key. */
 export function actionOf<P extends KeyPlace>(place: P, data: string): KeyAction<P> | undefined {
   if (isKeyRelease(data)) return undefined
   const rows = Object.entries<KeyRow>(chatKeys[place])
@@ -215,7 +215,7 @@ const titles: Record<KeyPlace, string> = {
   page: 'On this page',
 }
 
-/** The characters that give a line of the input another meaning: no keys, but they belong on the page of keys all the same. */
+/** The characters that give a line of the input another meaning. They are not keys, but they belong on the page of keys. */
 const beginnings: KeySection = {
   title: 'What the first character means',
   rows: [
@@ -235,7 +235,7 @@ const mouse: KeySection = {
   ],
 }
 
-/** Every key that does something, by the state of the screen in which it does. */
+/** Every key that does something, grouped by the state of the screen. */
 export function keySections(): KeySection[] {
   const own = (place: KeyPlace) => section(titles[place], Object.values<KeyRow>(chatKeys[place]))
   return [

@@ -44,7 +44,7 @@ type Way = { read(run: Run): Promise<Pasted | undefined> } | { missing: string }
 const pictures = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const texts = ['text/uri-list', 'text/plain;charset=utf-8', 'UTF8_STRING', 'text/plain', 'STRING']
 
-/** How the clipboard is read here; undefined where there is none. */
+/** How to read the clipboard on this machine; undefined if it has no clipboard. */
 function wayTo(env: Env, platform: string): Way | undefined {
   const has = (name: string) => isInstalled(name, env.PATH ?? '')
   if (env.WSL_DISTRO_NAME || env.WSL_INTEROP) {
@@ -111,7 +111,7 @@ async function readWindows(run: Run): Promise<Pasted | undefined> {
 
 const asText = (text: string): Pasted | undefined => (text === '' ? undefined : { text: text.replace(/\n$/, '') })
 
-/** The output of a program, which is ended when it takes too long or prints too much. */
+/** The output of a program, which is killed if it takes too long or prints too much. */
 async function output(argv: Argv, env: Env, clock: Clock): Promise<{ out: Buffer; why?: string }> {
   const [command, ...args] = argv
   const child = spawn(command, args, {
@@ -125,7 +125,7 @@ async function output(argv: Argv, env: Env, clock: Clock): Promise<{ out: Buffer
   const end = (reason: string) => {
     why ??= reason
     try {
-      // The program may have started others, which hold its output open.
+      // The program may have started others, which keep its output open.
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
       killChild(child, 'SIGKILL')

@@ -27,21 +27,21 @@ type InputParts = {
   showKeys(): void
   /** Reads the clipboard. */
   clipboard(): Promise<Pasted>
-  /** Shows words to the person, which are not kept. */
+  /** Shows a message that is not kept. */
   say(words: string): void
-  /** Whether paths of Windows are read as they are found in its Linux. */
+  /** Whether Windows paths are translated to the paths that WSL mounts them at. */
   wsl: boolean
   /** Hands the text to the person's own editor; undefined when it was left without saving. */
   edit(text: string): Promise<string | undefined>
 }
 
 const placeholder = 'Ask anything · / commands · @ files · ! shell · ? keys'
-/** The rows that the frame takes, and those that suggestions need in it. */
+/** The rows that the frame takes, and the rows that suggestions need in it. */
 const boxEdges = 2
 const leastList = 2
-/** Stands before the words where there is no room for the frame. */
+/** Replaces the frame before the text if there is no space for the frame. */
 const bareMark = '› '
-/** A longer text is not laid out at each key: it is filled in as a chip, and Up leaves it out. */
+/** A longer text is not laid out at each key: it is inserted as a chip, and Up skips it. */
 const longest = 20_000
 
 /** The input of the chat, with the queued prompts and the suggestions above it. */
@@ -57,7 +57,7 @@ export class InputBox implements Component, Focusable {
   #queue: readonly string[] = []
   #focused = false
   #editing = false
-  /** How many chips are being read, and what was typed since an Enter that waits for them. */
+  /** How many chips are being read, and what was typed after an Enter that waits for them. */
   #reading = 0
   #sends: InputPiece[] | undefined
   /** The rows above the box when it was last drawn, and how many of them are the queue. */
@@ -84,7 +84,7 @@ export class InputBox implements Component, Focusable {
     if (this.#search) this.#search.focused = focused
   }
 
-  /** Looks for suggestions again, where some are being looked for: other commands or resources are there now. */
+  /** Updates open suggestions, because the commands or resources have changed. */
   completeAgain(): void {
     if (this.#popup.target) this.#completer.follow()
   }
@@ -105,7 +105,7 @@ export class InputBox implements Component, Focusable {
     return this.#editor.whole()
   }
 
-  /** Whether nothing is typed, and no earlier prompt is searched for. */
+  /** Whether nothing is typed and no search for an earlier prompt is open. */
   get isEmpty(): boolean {
     return this.#editor.getText() === '' && this.#search === undefined
   }
@@ -149,7 +149,7 @@ export class InputBox implements Component, Focusable {
     else this.#put(text)
   }
 
-  /** Inserts a text that came as a whole, in which nothing is a key. */
+  /** Inserts a text that arrived as a whole; nothing in it is treated as a key. */
   #put(text: string): void {
     this.#popup.close()
     this.#editor.paste(text)
@@ -191,7 +191,10 @@ export class InputBox implements Component, Focusable {
     return kept?.texts ?? [text]
   }
 
-  /** Shows a chip until `work` has read what stands in its place; an Enter meanwhile waits for it. */
+  /**
+   * Shows a chip until `work` has read the content that replaces it. If the person presses Enter meanwhile, the prompt is sent
+   * afterwards.
+   */
   async #read(text: string, work: () => Promise<readonly string[]>): Promise<void> {
     const key = this.#editor.wait(text)
     this.#reading++
@@ -229,7 +232,7 @@ export class InputBox implements Component, Focusable {
       case 'paste':
         return this.#pasteClipboard()
       case 'edit':
-        // The chat goes on while the editor is open.
+        // The chat continues while the editor is open.
         void this.#editElsewhere()
         return
       case 'search':
@@ -301,7 +304,7 @@ export class InputBox implements Component, Focusable {
     if (text !== undefined) this.fill(text)
   }
 
-  /** Draws at most `most` rows. Where they are few the words themselves come first, then the suggestions, then the queue. */
+  /** Draws at most `most` rows. If they are few, the typed text has priority, then the suggestions, then the queue. */
   render(width: number, most = Infinity): string[] {
     const { theme, tui } = this.#parts
     const rows = this.#rows(Math.max(1, width - boxSides))
@@ -327,7 +330,7 @@ export class InputBox implements Component, Focusable {
     return this.#search ? this.#search.render(width, most).slice(0, most) : this.#popup.render(width, most)
   }
 
-  /** The words without a frame, for a screen with hardly any room: the row of the cursor, and the chosen suggestion above it. */
+  /** The text without a frame, for a screen with hardly any space: the row of the cursor, with the chosen suggestion above it. */
   #bare(width: number, most: number): string[] {
     const list = this.#list(width, 1)
     const inside = Math.max(1, width - bareMark.length)
@@ -366,7 +369,7 @@ export class InputBox implements Component, Focusable {
 
 const mostQueued = 3
 
-/** The queued prompts, oldest first, a line for each; Up takes the newest back. */
+/** The queued prompts, oldest first, one line each. Up takes the newest back. */
 function queueLines(texts: readonly string[], width: number, theme: Theme): string[] {
   const hidden = Math.max(0, texts.length - mostQueued)
   const lines = texts.slice(hidden).map((text, at, shown) => {

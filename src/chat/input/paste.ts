@@ -11,8 +11,8 @@ const pasteGapMs = 30
 export type InputPiece = { type: 'key' | 'paste' | 'text'; text: string }
 
 /**
- * Tells pastes from keys. A paste may contain the mark of its own end, and what follows would be taken for keys, an
- * Enter among them: so the last mark counts, and input right after a paste is text.
+ * Distinguishes pastes from keys. A paste may contain its own end marker, and the text after it would be taken for keys, possibly with an
+ * Enter. Therefore the last end marker counts, and input right after a paste is text.
  */
 export class PasteReader {
   #clock: Clock | undefined

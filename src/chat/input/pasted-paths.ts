@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** A longer paste is a text and no list of paths. */
+/** A longer paste is a text, not a list of paths. */
 const longest = 16 * 1024
 
 /** A path that can only mean one place: absolute, in the home folder, or said to be relative. */
@@ -16,7 +16,7 @@ export function pastedPaths(pasted: string, { wsl = false } = {}): string[][] | 
   if (text === '' || text.length > longest || !rooted.test(text.replace(/^['"]/, ''))) return undefined
   const lines = text.split(/\r?\n/).map((line) => line.trim())
   const readings = [
-    // A line is one path, whatever is in it.
+    // A line is one path, whatever it contains.
     lines.filter((line) => line !== '' && !line.startsWith('#')),
     lines.flatMap((line) => shellWords(line) ?? ['']),
     lines.flatMap((line) => line.split(/\s+(?=\/(?!\/)|~\/|file:\/\/|[A-Za-z]:[\\/])/)),
@@ -26,7 +26,7 @@ export function pastedPaths(pasted: string, { wsl = false } = {}): string[][] | 
   return distinct.size > 0 ? [...distinct.values()] : undefined
 }
 
-/** The words of a line as a shell reads them; undefined where a quote is left open. */
+/** The words of a line as a shell reads them; undefined if a quote is left open. */
 function shellWords(line: string): string[] | undefined {
   const words: string[] = []
   let word: string | undefined
@@ -47,7 +47,7 @@ function shellWords(line: string): string[] | undefined {
   return word === undefined ? words : [...words, word]
 }
 
-/** The end of the quote that begins at `from`; in double quotes a backslash takes the next sign along. */
+/** The end of the quote that begins at `from`. In double quotes a backslash escapes the next character. */
 function quoteEnd(line: string, from: number): number | undefined {
   const sign = line[from]
   for (let at = from + 1; at < line.length; at++) {
@@ -57,7 +57,7 @@ function quoteEnd(line: string, from: number): number | undefined {
   return undefined
 }
 
-/** The place that a path names on this machine; undefined when it is no rooted path. */
+/** The place that a path names on this machine; undefined if the path is not rooted. */
 function located(path: string, wsl: boolean): string | undefined {
   const bare = /^(["'])(.*)\1$/s.exec(path)?.[2] ?? path
   if (!rooted.test(bare) || bare.includes('\0')) return undefined

@@ -35,22 +35,22 @@ export function completionTarget(before: string, first: boolean): CompletionTarg
   return { type: 'words', command: follows[1]!, typed: follows[2]!, from: before.length - follows[2]!.length }
 }
 
-/** The name of the command that a text begins with; a path like /etc/hosts is no command. */
+/** The name of the command that a text begins with. A path like /etc/hosts is not a command. */
 export function commandName(text: string): string | undefined {
   return /^\/([^\s/]*)(?:\s|$)/.exec(text)?.[1]
 }
 
-/** A path as it is written after an @; one that ends in a slash stays open for what is below it. */
+/** A path as it is written after an @; the mention of a folder (with a final slash) stays open for the files below it. */
 export function mentionOf(path: string): string {
   const open = path.endsWith('/')
   if (!/[\s"]/.test(path)) return open ? `@${path}` : `@${path} `
   return open ? `@"${path}` : `@"${path}" `
 }
 
-/** The beginning of a mention, to be typed on. */
+/** The beginning of a mention, to be continued by typing. */
 const openMention = (open: string) => (/[\s"]/.test(open) ? `@"${open}` : `@${open}`)
 
-/** `text` replaces what was typed, `typed` is the same as one would type it; `continues` where more words follow. */
+/** `text` replaces the typed text, `typed` is the same as a person would type it; `continues` if more words follow. */
 type Suggestion = Choice & { text: string; typed: string; continues?: boolean }
 
 /** Files are searched only after a pause of this length between keys. */
@@ -98,12 +98,12 @@ export class CompletionPopup {
     return this.#choices.render(width, most)
   }
 
-  /** The position of the chosen suggestion, where not all of them are shown. */
+  /** The position of the chosen suggestion, if not all suggestions fit. */
   place(): string {
     return this.#choices.place()
   }
 
-  /** Closes the popup for the person; it stays closed until there is another target. */
+  /** The person closes the popup; it stays closed until the target changes. */
   dismiss(): void {
     this.#dismissed = this.#target && keyOf(this.#target)
     this.close()
@@ -128,7 +128,7 @@ export class CompletionPopup {
     if (target.type === 'command') return this.#choices.set(this.#commands(target.typed))
     const { signal } = (this.#searching = new AbortController())
     if (target.type === 'file') return this.#mentions(target.typed, signal, same)
-    // Typing goes on while the search runs; one that fails suggests nothing.
+    // Typing continues while the search runs. A search that fails suggests nothing.
     void this.#search(target).then(
       (suggestions) => {
         if (signal.aborted) return
@@ -149,11 +149,11 @@ export class CompletionPopup {
     const show = (keep: boolean) => {
       if (signal.aborted) return
       const { paths, resources } = found
-      // A person who typed a server's name wants its resources; any other name is more likely that of a file.
+      // A person who typed a server's name wants its resources; any other text is more likely the name of a file.
       this.#choices.set(typed.includes(':') ? [...resources, ...paths] : [...paths, ...resources], keep)
       this.#changed()
     }
-    // Typing goes on while the searches run; one that fails suggests nothing.
+    // Typing continues while the searches run. A search that fails suggests nothing.
     void this.#files(typed, signal).then(
       (paths) => ((found.paths = paths), show(same || found.resources.length > 0)),
       () => {},
@@ -220,7 +220,7 @@ export class CompletionPopup {
   }
 }
 
-/** Stays the same while the person types on at one place. */
+/** Stays the same while the person keeps typing at one place. */
 function keyOf(target: CompletionTarget): string {
   return target.type === 'words' ? `${target.type} ${target.command} ${target.from}` : `${target.type} ${target.from}`
 }
@@ -258,12 +258,12 @@ export class Completer {
     return 'taken'
   }
 
-  /** Enter accepts a suggestion that says more than what was typed; a complete word is sent. */
+  /** Enter accepts a suggestion that is longer than the typed text; a complete word is sent. */
   #enter(): 'taken' | 'send' {
     const { target, chosen } = this.#popup
     const named = target?.type === 'command' && this.#desk.commands.some(({ name }) => name === target.typed)
     const bare = target?.type === 'words' && target.typed === ''
-    // Enter runs what was typed: only Tab takes an earlier command, which may do far more.
+    // Enter runs exactly the typed text. Only Tab accepts an earlier command, which may do far more.
     if (!chosen || named || bare || target?.type === 'shell' || chosen.typed === target?.typed) return 'send'
     this.accept()
     return target?.type === 'command' && !chosen.continues ? 'send' : 'taken'

@@ -7,7 +7,7 @@ import { fitToWidth } from '../style/widgets.ts'
 const marker = /\[paste #(\d+) (?:\+(\d+) lines|(\d+) chars)\]/g
 const asIs = (text: string) => text
 
-/** The picture that a body is, if it is nothing else. */
+/** The picture in a body that is nothing but a picture. */
 function pictureIn(body: string) {
   const [picture] = linkedPictures(body)
   return picture?.text === body ? picture : undefined
@@ -19,15 +19,16 @@ const nothing = { selectedPrefix: asIs, selectedText: asIs, description: asIs, s
 const mostLines = 10
 const mostChars = 1000
 
-/** How many lines a text has; a line break at its end begins no further one. */
+/** How many lines a text has; a line break at its end does not begin another line. */
 const lineCount = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 
 /**
- * The library's editor with four additions: chips for long pastes and pictures, whose bodies stay out of its undo copies,
- * edits in the middle of a line, recalled prompts with the cursor at their end, and rows without its frame. Only this file uses the editor's private members.
+ * The library's editor with four additions: chips for long pastes and pictures, whose bodies stay out of its undo copies, edits in the
+ * middle of a line, recalled prompts with the cursor at their end, and rows without its frame. Only this file uses the editor's private
+ * members.
  */
 export class PromptEditor extends Editor {
-  /** Rows that are scrolled out of sight. */
+  /** Rows that are scrolled out of view. */
   above = 0
   below = 0
   #bodies = new Map<string, string>()
@@ -40,7 +41,7 @@ export class PromptEditor extends Editor {
     // Every text that is filled in or recalled comes through here: the pictures in it become chips.
     const plain = this['setTextInternal'].bind(this)
     this['setTextInternal'] = (text: string, place?: 'start' | 'end') => plain(this.#withChips(text), place)
-    // A recalled prompt is typed on at its end, as in a shell, and so is the half typed one that comes back.
+    // A recalled prompt, and the half-typed one that comes back, have the cursor at their end, as in a shell.
     const navigate = this['navigateHistory'].bind(this)
     this['navigateHistory'] = (direction: 1 | -1) => {
       const was = this['historyIndex']
@@ -65,7 +66,7 @@ export class PromptEditor extends Editor {
     return ''
   }
 
-  /** The rows, each exactly that wide, with chips as a person reads them. */
+  /** The rows, each exactly `width` columns wide, with each chip shown by its label. */
   rows(width: number): string[] {
     const shown = (row: string) => row.replace(marker, (text, id, lines, chars) => this.#label(text, id, lines, chars))
     return this.render(width)
@@ -90,7 +91,7 @@ export class PromptEditor extends Editor {
     return lines ? `[pasted ${lines} lines]` : `[pasted ${chars} chars]`
   }
 
-  /** Inserts a text that came as a whole; a long one becomes a chip. */
+  /** Inserts a text that arrived as a whole; a long one becomes a chip. */
   paste(text: string): void {
     this.insertTextAtCursor(this.#folded(text))
   }
@@ -100,7 +101,7 @@ export class PromptEditor extends Editor {
     this.insertTextAtCursor(this.#chip(body))
   }
 
-  /** Inserts a chip for something that is still being read; returns its key. Until then it stands for `body`. */
+  /** Inserts a chip for something that is still being read, and returns its key. Until it is read, the chip represents `body`. */
   wait(body: string): string {
     const key = String(this.#keys + 1)
     this.#unread.add(key)
@@ -108,7 +109,7 @@ export class PromptEditor extends Editor {
     return key
   }
 
-  /** Puts these texts into the place of a chip that was waited for, pictures among them as chips; a deleted chip stays deleted. */
+  /** Replaces a chip that was being read by these texts, with pictures as chips. A deleted chip stays deleted. */
   settle(key: string, texts: readonly string[]): void {
     this.#unread.delete(key)
     // An undo may bring the chip back.
@@ -138,7 +139,7 @@ export class PromptEditor extends Editor {
     return isLong ? this.#chip(text) : text
   }
 
-  /** The text with a chip for each picture in it; the pictures are numbered behind those that are there. */
+  /** The text with a chip for each picture in it. The pictures are numbered after the existing ones. */
   #withChips(text: string): string {
     let [left, at] = ['', 0]
     for (const { start, end, told, ref } of linkedPictures(text)) {
@@ -149,7 +150,7 @@ export class PromptEditor extends Editor {
     return left + text.slice(at)
   }
 
-  /** The pictures that chips stand for. */
+  /** The pictures that are shown as chips. */
   #pictures(): PictureMention[] {
     const keys = new Set(this.#pastes.values())
     return [...this.#bodies].flatMap(([key, body]) => (keys.has(key) ? (pictureIn(body)?.told ?? []) : []))
@@ -168,7 +169,7 @@ export class PromptEditor extends Editor {
     return `[paste #${id} ${'0'.repeat(Math.max(1, visibleWidth(pictureLabel(picture.told)) - frame))} chars]`
   }
 
-  /** The whole text with the body of each chip; text inside a paste that only looks like a chip stays. */
+  /** The whole text with the body of each chip. Text inside a paste that only looks like a chip is left alone. */
   whole(): string {
     return this.getText().replace(marker, (text, id) => this.#bodies.get(this.#pastes.get(Number(id)) ?? '') ?? text)
   }

@@ -9,7 +9,7 @@ import { ChoiceList, TextField } from '../style/widgets.ts'
 import { cleanText } from '../../base/text/ansi.ts'
 import { withoutPictureLinks } from '../../core/talk/pictures.ts'
 
-/** The prompts that were sent in this process and in earlier ones, which are read when they are first needed. */
+/** The prompts that were sent in this process and in earlier ones. Those of earlier processes are read when they are first needed. */
 export class PromptHistory {
   #desk: ChatDesk
   #sent: string[] = []
@@ -23,7 +23,7 @@ export class PromptHistory {
     if (this.#sent.at(-1) !== text) this.#sent.push(text)
   }
 
-  /** All prompts, newest last, none twice in a row; earlier ones that cannot be read are left out. */
+  /** All prompts, newest last, no two equal ones in a row. Earlier prompts that cannot be read are left out. */
   async texts(): Promise<string[]> {
     const earlier = await (this.#earlier ??= this.#desk.sources.sentPrompts().catch(() => []))
     // A prompt of this process may also be among the earlier ones; its place is at the end.
@@ -42,7 +42,7 @@ export class HistoryRecall {
   #longest: number
   #changed: () => void
   #loaded: 'nothing' | 'soon' | 'all' = 'nothing'
-  /** How many keys there were, and the number of the Up that waits for the history. */
+  /** The number of keys pressed so far, and the number of the Up that waits for the history. */
   #keys = 0
   #awaited = 0
 
@@ -54,7 +54,7 @@ export class HistoryRecall {
     this.#changed = parts.changed
   }
 
-  /** Counts every key: a person who typed on does not want what Up asked for any more. */
+  /** Counts every key: a person who has typed something else no longer wants the result of Up. */
   pressed(): void {
     this.#keys++
   }
@@ -147,7 +147,7 @@ export class HistorySearch implements Focusable {
     this.#choices.set(this.#matching(this.#field.text.trim().toLowerCase()))
   }
 
-  /** Prompts that contain the words come first, newest in front; then those with their letters in order. */
+  /** Prompts that contain the words come first, newest first; then those with the letters in order. */
   #matching(words: string): SentPrompt[] {
     const containing = this.#prompts.filter(({ label }) => label.toLowerCase().includes(words))
     const near = this.#prompts.filter(

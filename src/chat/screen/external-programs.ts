@@ -20,7 +20,7 @@ const programs: readonly { argv: readonly [string, ...string[]]; needs?: string 
 /** Terminals drop longer texts. */
 const longestEncoded = 74_000
 
-/** Puts text on the clipboard, through the terminal and a program of the machine; returns words that say how, or why not. */
+/** Puts text on the clipboard, through the terminal and a program of the machine. Returns a message that says how, or why not. */
 export async function copyText(text: string, env: Env, write: (data: string) => void): Promise<string> {
   const encoded = Buffer.from(text).toString('base64')
   const byTerminal = encoded.length <= longestEncoded
@@ -33,7 +33,7 @@ export async function copyText(text: string, env: Env, write: (data: string) => 
   return 'Too long for the terminal to copy, and no clipboard program is installed (wl-copy, xclip, xsel or pbcopy).'
 }
 
-/** Whether the program accepted the text. Some keep running while they own the clipboard, so this does not wait for their end. */
+/** Whether the program accepted the text. Some programs keep running while they own the clipboard, so this does not wait for their exit. */
 function runWithInput([command, ...args]: readonly [string, ...string[]], text: string, env: Env): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {

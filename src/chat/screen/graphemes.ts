@@ -1,7 +1,7 @@
 /**
- * The characters and words of a text, in the place of those that the screen's library makes when it is loaded: see
- * scripts/chat-library.ts. Node's own take long at every start of the chat: about 30 ms to make the first segmenter, and as long
- * for the first sign that is compared with all emoji. Most texts need neither.
+ * The characters and words of a text. These functions replace those that the screen's library creates when it is loaded; see
+ * scripts/chat-library.ts. Node's own are slow at every start of the chat: about 30 ms to make the first segmenter, and as long for the
+ * first character that is compared with all emoji. Most texts need neither.
  */
 
 /**
@@ -26,7 +26,7 @@ export const wordSegmenter: Segmenter = {
   segment: (text) => (words ??= new Intl.Segmenter(undefined, { granularity: 'word' })).segment(text),
 }
 
-/** Whether one character is an emoji that stands for itself; the letters of which flags are made do so only in pairs. */
+/** Whether one character is an emoji by itself; the letters that form flags are emoji only in pairs. */
 const singleEmoji = /^[\p{Emoji_Presentation}--\p{Regional_Indicator}]$/v
 
 let emoji: RegExp | undefined

@@ -1,7 +1,7 @@
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import { isFocusable } from '@earendil-works/pi-tui'
 
-/** Runs work; a fault is handed to `broken` and goes no further. */
+/** Runs work. A fault is passed to `broken` and is not thrown. */
 export function guard<T>(work: () => T, broken: (error: unknown) => void): T | undefined {
   try {
     return work()
@@ -11,7 +11,7 @@ export function guard<T>(work: () => T, broken: (error: unknown) => void): T | u
   }
 }
 
-/** A component whose faults end the chat in order, instead of leaving the terminal in disorder. */
+/** A component whose faults end the chat cleanly, instead of leaving the terminal in disorder. */
 export class GuardedComponent implements Component, Focusable {
   #inner: Component
   #broken: (error: unknown) => void

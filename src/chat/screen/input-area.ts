@@ -14,12 +14,12 @@ type InputAreaParts = {
   clock: Clock
   answer(ask: string, picks?: string[]): void
   broken(error: unknown): void
-  /** How many rows the area can have with the borders of the screen, and without them. */
+  /** How many rows the area may have with the borders of the screen, and without them. */
   room(): number
   wholeRoom(): number
 }
 
-/** The rows that a card has at least, where the screen has as many: the input above which it stands takes no more than the others. */
+/** The least rows for a card, if the screen has as many: the input below the card takes at most the rest. */
 const leastCard = 8
 /** The input has at least a row for the words, and one for the suggestion that Enter would take. */
 const leastInput = 2
@@ -65,7 +65,7 @@ export class InputArea {
     return Math.max(leastInput, this.#parts.wholeRoom() - leastCard)
   }
 
-  /** The rows of what is typed while a card is open. */
+  /** The rows of the text that is typed while a card is open. */
   #typedRows(): number {
     const { input, tui } = this.#parts
     return input.isEmpty ? 0 : input.render(tui.terminal.columns, this.#mostTyped()).length
@@ -89,7 +89,7 @@ export class InputArea {
     })
   }
 
-  /** Shows these components; the first of them has the keys. */
+  /** Shows these components; the first of them gets the keys. */
   #take(first: GuardedComponent, ...others: GuardedComponent[]): void {
     const { place, tui } = this.#parts
     place.clear()
@@ -104,7 +104,7 @@ export class InputArea {
   }
 }
 
-/** The input below an open card: nobody sends words that they do not see. It takes no room while nothing is typed. */
+/** The input below an open card: nobody should send words that they do not see. It takes no space while nothing is typed. */
 class TypedInput implements Component {
   #input: InputBox
   #most: () => number

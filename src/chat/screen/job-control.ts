@@ -5,9 +5,9 @@ import { stoodStill } from '../../base/time/clock.ts'
 const patienceMs = 300
 
 /**
- * Stops this job as Ctrl+Z does in other programs: its whole process group, so that the shell takes the terminal. Agents
- * run in groups of their own and go on. Returns for how long it was stopped, once it was continued; undefined where no
- * shell watches over the job, because the system then ignores the signal.
+ * Stops this job as Ctrl+Z does in other programs: its whole process group, so that the shell takes the terminal. Agents run in their own
+ * process groups and continue. Returns how long the job was stopped, once it continues; undefined if no shell controls the job, because
+ * the system then ignores the signal.
  */
 export async function stopJob(clock: Clock): Promise<number | undefined> {
   const since = clock.elapsed()
@@ -16,7 +16,7 @@ export async function stopJob(clock: Clock): Promise<number | undefined> {
   process.once('SIGCONT', continued)
   try {
     process.kill(0, 'SIGTSTP')
-    // Here the process has been stopped and continued: overdue timers wait until everything that came meanwhile is read.
+    // The process has just been stopped and continued: overdue timers wait until all input that arrived meanwhile is read.
     stoodStill()
     await clock.sleep(patienceMs, heard.signal)
     return heard.signal.aborted ? clock.elapsed() - since : undefined

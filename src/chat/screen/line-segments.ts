@@ -1,6 +1,9 @@
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 
-/** A part of a line in its forms, longest first; an empty last form means that it can be dropped. A low priority gives way first. */
+/**
+ * A part of a line in its forms, longest first. An empty last form means that the part can be dropped. Low priorities are shortened
+ * first.
+ */
 export type Segment = { forms: readonly [string, ...string[]]; priority: number }
 
 const separator = ' · '

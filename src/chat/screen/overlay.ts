@@ -4,7 +4,7 @@ import { GuardedComponent } from './guarded-component.ts'
 /** The rows above and below a part of the screen, and the columns at each of its sides. */
 export type ScreenMargin = { top: number; bottom: number; sides: number }
 
-/** The size of what is shown, and the rows that it leaves free; all of it follows the window. */
+/** The size of the overlay, and the rows that it leaves free; both follow the window. */
 type OverlaySize = {
   width(columns: number): number
   maxHeight: `${number}%`
@@ -13,7 +13,7 @@ type OverlaySize = {
 
 type OverlayParts = { tui: TUI; closed(): void; broken(error: unknown): void }
 
-/** Shows one thing at a time over the transcript, until it is closed. */
+/** Shows one component at a time over the transcript, until it is closed. */
 export class Overlay {
   #parts: OverlayParts
   #shown: OverlayHandle | undefined

@@ -8,7 +8,7 @@ import { actionOf } from '../desk/keys.ts'
 /** The actions of the screen's own keys; one that returns false leaves the key to the focused component. */
 export type KeyActions = Record<KeyAction<'screen'>, () => boolean>
 
-/** Runs the action of a key; false where the screen does not take it. */
+/** Runs the action of a key. Returns false if the screen does not take the key. */
 export function pressKey(data: string, actions: KeyActions): boolean {
   const action = actionOf('screen', data)
   return action !== undefined && actions[action]()
@@ -22,14 +22,14 @@ type TypingParts = {
   /** Shows or hides the agents that work inside the turn. */
   board(): void
   palette(): void
-  /** Turns the page of a long card or of the transcript; false where neither is here. */
+  /** Turns the page of a long card or of the transcript. Returns false if there is neither. */
   page(by: 1 | -1): boolean
   suspend(): void
   flash(words: string): void
   leave(): void
 }
 
-/** A second Ctrl+C within this time leaves; a second Esc goes back to an earlier prompt. */
+/** A second Ctrl+C within this time leaves the chat; a second Esc goes back to an earlier prompt. */
 const twiceMs = 2000
 
 /** The actions of the keys while the person types. */
@@ -39,7 +39,7 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
   return {
     interrupt: () => {
       const now = clock.elapsed()
-      // Ctrl+C that cleared a text is not the second of two.
+      // A Ctrl+C that cleared a text does not count as the second of two.
       if (!input.clear()) {
         if (now - interrupted < twiceMs) screen.leave()
         else desk.cancel()
@@ -62,7 +62,7 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       }
       return true
     },
-    // In a text Ctrl+D deletes.
+    // While text is typed, Ctrl+D deletes.
     leave: () => {
       if (input.text() !== '') return false
       screen.leave()

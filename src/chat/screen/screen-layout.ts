@@ -23,17 +23,17 @@ type ScreenParts = {
   board: Component
   working: Component
   status: Component
-  /** How many blocks came below the lines in sight. */
+  /** How many blocks were added below the visible lines. */
   unseen(): number
-  /** Whether a card is read that needs the room of the borders. */
+  /** Whether a card is open that needs the space of the borders. */
   reading(): boolean
   copy(text: string): Promise<string>
 }
 
-/** Lines that are in sight both before and after a page of the transcript. */
+/** Lines that are visible both before and after a page of the transcript. */
 const sharedLines = 4
 
-/** With fewer rows there is no border, because the words need its room. */
+/** With fewer rows there is no border, because the text needs its space. */
 const leastRows = 10
 
 /** The parts of the screen and their places. */
@@ -46,23 +46,26 @@ export type ScreenLayout = {
   toEnd(): void
   /** Scrolls the transcript by a page. */
   page(by: 1 | -1): void
-  /** How many rows are left for the transcript once the other parts are rendered. */
+  /** How many rows remain for the transcript once the other parts are rendered. */
   height(): number
-  /** How many rows the input area can have, with one line of the transcript left; and without the borders as well. */
+  /** How many rows the input area may have if one line of the transcript remains; `wholeRoom` counts the rows of the borders too. */
   room(): number
   wholeRoom(): number
-  /** How many rows and columns lie between the edges of the screen and the inside of the transcript's frame; none in the normal buffer, where the frame scrolls away. */
+  /**
+   * How many rows and columns are between the edges of the screen and the inside of the transcript's frame; 0 in the normal buffer,
+   * because there the frame scrolls away.
+   */
   margin(): ScreenMargin
-  /** Shows words for a moment. */
+  /** Shows a message for a moment. */
   flash(words: string): void
-  /** Gives the terminal away. `torn` where others wrote into the frame, so that nobody knows where the cursor is. */
+  /** Releases the terminal. `torn` if other programs wrote into the frame, so that the position of the cursor is unknown. */
   stop(torn?: 'torn'): void
-  /** Takes the terminal again after `stop`, and paints everything anew. */
+  /** Takes the terminal again after `stop`, and paints everything again. */
   resume(): void
 }
 
 export function screenLayout(parts: ScreenParts): ScreenLayout {
-  // Asking a multiplexer what it can do costs a process; images are never shown, and links are decided by `canLink`.
+  // Asking a multiplexer for its capabilities costs a process; images are never shown, and `canLink` decides about links.
   setCapabilities({ images: null, trueColor: false, hyperlinks: false })
   return parts.altScreen ? wholeScreen(parts) : normalBuffer(parts)
 }
@@ -76,7 +79,8 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
       const count = unseen()
       return theme.chosen(count > 0 ? ` ↓ ${count} more below · Ctrl+End ` : ' ↓ Ctrl+End ')
     },
-    // No `openUrl`: a click that only brings the window to the front must not follow an agent's link. The terminal has its own way to do that.
+    // No `openUrl`: a click that only brings the window to the front must not follow an agent's link. The terminal has its own way to
+    // open links.
     copySelection: async (text) => (await copy(withoutSides(text))).startsWith('Copied') || 'Not copied',
   })
   const inputArea = new MeasuredContainer()
@@ -128,7 +132,7 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
   }
 }
 
-/** The library shows words for a moment in the upper right corner: there the frame goes on behind them. */
+/** The library shows messages in the upper right corner for a moment; this continues the frame beside them. */
 function keepFrameBesideFlashes(tui: TuiAltScreen, theme: Theme, isFramed: () => boolean): void {
   const { flashes } = tui as unknown as { flashes: Component }
   const render = flashes.render.bind(flashes)
@@ -138,7 +142,7 @@ function keepFrameBesideFlashes(tui: TuiAltScreen, theme: Theme, isFramed: () =>
   }
 }
 
-/** A frame of which nothing is drawn yet, so that the next one is drawn from the cursor on and clears nothing above it. */
+/** The state of a frame that is not drawn yet: the next frame is drawn from the cursor on and clears nothing above it. */
 const undrawn = {
   previousLines: [],
   previousWidth: 0,
@@ -149,7 +153,7 @@ const undrawn = {
   previousViewportTop: 0,
 }
 
-/** In the normal buffer the terminal itself scrolls, so the text has no sides. */
+/** In the normal buffer the terminal itself scrolls, so the text has no borders at its sides. */
 function normalBuffer(parts: ScreenParts): ScreenLayout {
   const tui = new TuiMainScreen(parts.terminal)
   const inputArea = new MeasuredContainer()
@@ -164,7 +168,7 @@ function normalBuffer(parts: ScreenParts): ScreenLayout {
     }
     // The conversation stays in the terminal, without an input that no longer works.
     for (const component of below) tui.removeChild(component)
-    // The library erases the character below the cursor, so an empty line is put there.
+    // The library erases the character at the cursor, so an empty line is added there.
     tui.addChild(spacer)
     tui.renderNow()
     tui.stop()

@@ -11,7 +11,7 @@ import { stateNames } from '../desk/chat-desk.ts'
 
 const marks = { ready: '●', busy: '◐', 'cooling down': '◌', parked: '○', out: '✗' } as const
 
-/** The standing of the desk, in exactly one line. */
+/** The standing of the desk in exactly one line. */
 export class StatusLine implements Component {
   #theme: Theme
   #clock: Clock
@@ -68,7 +68,7 @@ export class StatusLine implements Component {
     ]
   }
 
-  /** What holds the agent of the next turn; an agent without limits is shown in the colour of danger. */
+  /** The limits of the agent of the next turn; an agent without limits is shown in the colour of danger. */
   #leash({ leash, ownFlags }: Standing): [string, ...string[]] {
     const { strong, bad } = this.#theme
     if (ownFlags) return [strong('own flags'), strong('flags')]
@@ -81,14 +81,14 @@ export class StatusLine implements Component {
     return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], priority: -100 }]
   }
 
-  /** The tokens of the session. They are counted again when the turn is over, so that the budget of a running turn says more. */
+  /** The tokens of the session. They are counted again only when the turn is over, so during a turn the budget says more. */
   #spent({ used, cost: price, source }: Standing['tokens']): Segment[] {
     const { quiet } = this.#theme
     const costs: Segment[] = price === undefined ? [] : [{ forms: [quiet(cost(price, source)), ''], priority: 1 }]
     return [{ forms: [quiet(tokens(used, source)), ''], priority: 2 }, ...costs]
   }
 
-  /** The used part of the budget of a coordinator and its workers: in little room, only the part of it that is nearest to its end. */
+  /** The used part of the budget of a coordinator and its workers; on a narrow screen only the part that is nearest to its limit. */
   #budget({ budget }: Standing): Segment[] {
     if (!budget) return []
     const parts = budgetParts(budget)
@@ -100,7 +100,7 @@ export class StatusLine implements Component {
     return [{ forms: [paint(words.join(', ')), paint(few.join(', ')), paint(nearest.text)], priority: 11 }]
   }
 
-  /** The agent that is next is kept longest, then the others in their order. */
+  /** The agent of the next turn is dropped last; the others in their order. */
   #agent(agent: AgentStanding, isNext: boolean, at: number): Segment {
     const { quiet, good, warn, bad } = this.#theme
     const paint = { ready: good, busy: warn, 'cooling down': warn, parked: warn, out: bad }[agent.state]
@@ -126,7 +126,7 @@ export class StatusLine implements Component {
   }
 }
 
-/** A part of a budget in words; `share` is how much of it is used, from 0 to 1. */
+/** A part of a budget as text; `share` is how much of it is used, from 0 to 1. */
 type BudgetPart = { text: string; share: number; matters: boolean }
 
 /** The parts of a budget that have a limit: `4/20 workers`, `1.2M/10.0M tokens`, `12/120 min`. */

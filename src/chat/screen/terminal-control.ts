@@ -17,7 +17,7 @@ export class TerminalControl {
     this.paint()
   }
 
-  /** Paints at once, and not with the next frame. */
+  /** Paints now, without waiting for the next frame. */
   paint(): void {
     if (this.#on) this.#frame.tui.renderNow()
   }
@@ -41,7 +41,7 @@ export class TerminalControl {
     }
   }
 
-  /** Sets the terminal up and paints everything again, after others may have changed it. */
+  /** Sets the terminal up and paints everything again, because other programs may have changed it. */
   retake(): void {
     if (!this.#on) return
     this.#frame.stop('torn')
@@ -61,13 +61,12 @@ export class TerminalControl {
   }
 }
 
-/** Writing to a terminal that is gone is no fault: a turn that still runs goes on without it. */
+/** Writing to a terminal that is gone is not a fault: a running turn continues without it. */
 const ignoreGone = () => {}
 
 /**
- * Runs `restore` however the process ends; the returned function undoes that. An uncaught fault is handed to `broken`,
- * so that the chat ends in order; a second one ends the process. `continued` is called when the process was stopped and
- * goes on.
+ * Runs `restore` however the process ends; the returned function undoes that. The first uncaught fault is passed to `broken`, so that the
+ * chat ends cleanly; a second one ends the process. `continued` is called when the process continues after it was stopped.
  */
 export function restoreAtExit(
   restore: () => void,

@@ -7,16 +7,16 @@ import { visibleWidth } from '@earendil-works/pi-tui'
 import { fit, wrapped } from '../style/screen-text.ts'
 import { BlockRenderer } from '../transcript/blocks/block-renderer.ts'
 
-/** With fewer rows a conversation needs the room of the large letters. */
+/** With fewer rows the conversation needs the space of the large letters. */
 const rowsForLargeLetters = 26
 
-/** The name of the program and what to do next, in three lines; shrinks as blocks appear below. */
+/** The name of the program and the next steps, in three lines; shrinks as blocks appear below. */
 export function welcome(standing: Standing, theme: Theme, { width, height, below, spoken }: Room): string[] {
   const alone = below === 0
   // Without an agent the setup follows, which says what to do next.
   const steps = alone || (!spoken && standing.agents.length > 0) ? nextSteps(standing) : []
   const told = steps.flatMap((step) => wrapped(step, width)).map(theme.quiet)
-  // Where there is no room for both, the name stays.
+  // If there is no space for both, only the name is shown.
   const words = told.length + 4 <= height ? told : []
   const others = 4 + words.length + below
   const rows = height >= rowsForLargeLetters ? largeLetters.length : spoken ? smallLetters.length : height - others
@@ -57,7 +57,7 @@ function centred(lines: readonly string[], width: number): string[] {
   return lines.map((line) => margin + line)
 }
 
-/** Drawn beforehand: a font at run time would cost a start more than the whole screen. */
+/** Drawn in advance: a font at run time would delay the start more than the whole screen does. */
 const largeLetters: readonly string[] = [
   '██████  ██████  █████   ██   ██   ████   ██  ██████  ██████',
   '  ██    ██      ██  ██  ███ ███  ██  ██  ██    ██    ██',
@@ -66,14 +66,14 @@ const largeLetters: readonly string[] = [
   '  ██    ██████  ██  ██  ██   ██  ██  ██  ██    ██    ██████',
 ]
 
-/** For a window without room for the large letters. */
+/** For a window too small for the large letters. */
 const smallLetters: readonly string[] = [
   '▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀',
   ' █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀',
   ' ▀  ▀▀▀ ▀ ▀ ▀   ▀ ▀ ▀ ▀  ▀  ▀▀▀',
 ]
 
-/** The last answer, to stay in the scrollback of the terminal. */
+/** The last answer, which stays in the scrollback of the terminal. */
 export function farewell({ done, live }: ChatState, context: RenderContext, columns: number): string {
   const isReply = (block: ChatState['done'][number]) => block.type === 'reply' && !block.live
   const reply = live.findLast(isReply) ?? done.findLast(isReply)

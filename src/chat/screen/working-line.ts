@@ -23,7 +23,7 @@ const silentMs = 5000
 /** After this long the line says how a command is sent to the background. */
 const longCommandMs = 5000
 
-/** How long the command has run that can be sent to the background, and the key for that, in words. */
+/** How long the command has run that can be sent to the background, and the name of the key for that. */
 type CommandState = { runsFor(): number | undefined; key: string }
 
 /** The agents that work or worked inside a turn, and whether their board is open. */
@@ -38,9 +38,7 @@ export class WorkingLine implements Component {
   #command: CommandState
   #inside: InsideState
 
-  /**
-   * `time`: the time in which the turns say since when they run. `asked`: whether a question waits for the person.
-   */
+  /** `time`: the clock of the turns' start times. `asked`: whether a question waits for the person. */
   constructor(
     theme: Theme,
     time: Pick<Clock, 'now'>,
@@ -72,14 +70,14 @@ export class WorkingLine implements Component {
     const more = this.#running().length - 1
     const spinner = theme.accent(frames[Math.floor((now - run.since) / stepMs) % frames.length]!)
     const files = run.files.length
-    // While a card is open Esc answers it, and it closes an open board.
+    // While a card is open, Esc answers it; while a board is open, Esc closes it.
     const way = this.#asked() || this.#inside.open() ? 'Ctrl+C cancels' : 'Esc cancels'
     const optional = (word: string, priority: number) =>
       word === '' ? [] : [{ forms: [word, ''] as [string, string], priority }]
     return fitSegments(
       [
         ...this.#who(run, spinner),
-        // A countdown needs the room more than the time that has passed.
+        // A countdown needs the space more than the elapsed time.
         ...(run.waiting?.until === undefined ? [{ forms: [elapsed(now - run.since)] as [string], priority: 9 }] : []),
         ...optional(this.#asked() && (run.by !== undefined || run.phase) ? theme.warn(waitsForAnswer) : '', 8),
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
@@ -132,14 +130,14 @@ export class WorkingLine implements Component {
         return [{ forms: forms as [string, ...string[]], priority: 10 }]
       }
       if (waiting?.until !== undefined && !this.#asked()) return [{ forms: [spinner], priority: 10 }, ...waitPart]
-      // Nothing starts while the person is asked.
+      // Nothing starts while a question is open.
       const words = this.#asked() ? theme.warn(waitsForAnswer) : (waits ?? 'starting')
       return [{ forms: [`${spinner} ${words}`], priority: 10 }]
     }
     if (!phase) return [{ forms: [`${spinner} ${name(by!)}`], priority: 10 }, ...waitPart]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
     const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
-    // The agents inside the turn have rows of their own, so that their names give way first.
+    // The agents inside the turn have their own rows, so their names are shortened first.
     const priority = asked.length > 0 ? 5 : 8
     const few = speak.length > 1 ? [`${speak.length} agents`] : []
     return [
@@ -154,7 +152,7 @@ export class WorkingLine implements Component {
     return words === undefined ? [] : [{ forms: [this.#theme.quiet(words), ''], priority: 7 }]
   }
 
-  /** Shows what went wrong, and the countdown to the next try; where there is little room, the countdown alone. */
+  /** Shows what went wrong and the countdown to the next attempt; on a narrow screen, only the countdown. */
   #retryPart(words: string, until: number): Segment[] {
     const again = againWords(until, this.#time.now())
     const whole = oneLine(words, 400).replace(/\.$/, '')
@@ -169,7 +167,7 @@ const waitsForAnswer = 'waits for your answer'
 
 const clipped = (words: string, most: number) => truncateToWidth(words, most, '…')
 
-/** Ticks only while it is wanted, so that an idle screen has no timer at all. */
+/** Ticks only while it is needed, so that an idle screen has no timer at all. */
 export class Ticker {
   #clock: Clock
   #signal: AbortSignal

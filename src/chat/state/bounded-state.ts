@@ -14,11 +14,11 @@ import {
   withoutOldest,
 } from './chat-state.ts'
 
-/** Blocks that are held; beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
+/** The most blocks in memory. Beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
 const [mostBlocks, keptBlocks] = [10_000, 9000]
 /** The same for the characters of finished blocks: a long conversation with long answers has few blocks and much text. */
 const [mostCharacters, keptCharacters] = [1_000_000, 700_000]
-/** Blocks that are held in the normal buffer, where all of them are painted again at each change. */
+/** The most blocks in the normal buffer, because all of them are painted again at each change. */
 const keptInBuffer = 400
 const earlierEntries = 300
 /** Closing lines whose changes are counted after each load, the newest first: each may cost two processes. */
@@ -27,7 +27,7 @@ const mostCounted = 50
 type StateParts = {
   desk: Pick<ChatDesk, 'earlier' | 'changesOf'>
   time: SteadyTime
-  /** How the transcript is scrolled; undefined in the normal buffer, where the terminal itself scrolls. */
+  /** How the transcript is scrolled; undefined in the normal buffer, because there the terminal itself scrolls. */
   scroll(): { isFollowingEnd: boolean } | undefined
   /** Called after each change. */
   changed(state: ChatState): void
@@ -42,7 +42,7 @@ export class BoundedState {
   #parts: StateParts
   #now: ChatState = emptyState
   #isLoading = false
-  /** Whether a conversation was opened, or more of it was loaded, whose changes are not counted yet. */
+  /** Whether a conversation was opened, or more of it was loaded, without its changes being counted yet. */
   #isUncounted = false
   #isCounting = false
   #counted = new Set<string>()
@@ -62,11 +62,11 @@ export class BoundedState {
       this.#isUncounted = true
       this.#counted.clear()
     }
-    // A desk that stands has shown its conversation: nothing urgent waits behind the counting.
+    // The first `standing` follows the history, so counting changes does not delay the first paint.
     if (event.type === 'standing') void this.#count()
   }
 
-  /** Tells the person something that is not kept. */
+  /** Shows the person a message that is not kept. */
   say(text: string): void {
     this.take({ type: 'said', how: 'note', text })
   }
@@ -76,7 +76,7 @@ export class BoundedState {
     this.#set(cleared(this.#now))
   }
 
-  /** Loads the entries before the oldest one, unless they are being loaded. */
+  /** Loads the entries before the oldest one, unless that is already under way. */
   async loadEarlier(): Promise<void> {
     const { desk, scroll, isOver } = this.#parts
     const { more, oldest } = this.#now
@@ -91,7 +91,7 @@ export class BoundedState {
     void this.#count()
   }
 
-  /** Adds to the closing lines of the history what their turns changed, which is not kept and has to be counted. */
+  /** Adds the changes of their turns to the closing lines of the history. Changes are not kept and have to be counted. */
   async #count(): Promise<void> {
     const { desk, isOver } = this.#parts
     if (!this.#isUncounted || this.#isCounting || !desk.changesOf) return
@@ -134,7 +134,7 @@ export class BoundedState {
     return this.#measured.size
   }
 
-  /** The event with its time in steady time, so that a clock that is set makes nothing last a year. */
+  /** The event with its time converted to steady time, so that a change of the clock makes nothing seem to last a year. */
   #steadied(event: DeskEvent): DeskEvent {
     if (event.type !== 'event' || !isEntry(event.event)) return event
     const entry: Entry = { ...event.event, at: this.#parts.time.of(event.event.at) }

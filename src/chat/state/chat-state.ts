@@ -75,8 +75,8 @@ export function nextState(state: ChatState, event: DeskEvent, now: number): Chat
 }
 
 /**
- * The standing with the framework and the budget of the running turn, which say more than those of the next one, and with the agent
- * that would take the typed prompt, which may be another one than that of an empty prompt.
+ * The standing with the framework and the budget of the running turn, which say more than those of the next one, and with the agent that
+ * would take the typed prompt, which may differ from the agent of an empty prompt.
  */
 export function shownStanding(
   standing: Standing,
@@ -84,7 +84,7 @@ export function shownStanding(
   { next = standing.next, now }: { next: string | undefined; now: number },
 ): Standing {
   const { phase, budget } = running.at(-1) ?? {}
-  // The time of a budget stands still while a question waits for the person.
+  // The time of a budget does not advance while a question waits for the person.
   const since = budget && asks.length === 0 ? now - budget.at : 0
   return defined({
     ...standing,
@@ -109,14 +109,14 @@ export function withEarlier(state: ChatState, entries: readonly Entry[], more: b
   }
 }
 
-/** The turns whose closing line says nothing about changes, newest first. */
+/** The turns whose closing line does not show changes yet, newest first. */
 export function uncountedTurns({ done, live }: ChatState): string[] {
   return [...done, ...live]
     .flatMap((block) => (block.type === 'closing' && block.closing.changed === undefined ? [block.turn] : []))
     .reverse()
 }
 
-/** The state in which the closing line of a turn says what the turn changed. */
+/** The state with the changes of a turn in its closing line. */
 export function withChanges(state: ChatState, turn: string, changed: ChangedFiles): ChatState {
   const counted = (block: Block): Block =>
     block.type === 'closing' && block.turn === turn ? { ...block, closing: { ...block.closing, changed } } : block
@@ -129,20 +129,20 @@ export function withChanges(state: ChatState, turn: string, changed: ChangedFile
   }
 }
 
-/** The state without its oldest blocks where it has more than `most`, or where they hold more than `size` characters; they can be loaded again. */
+/** The state without its oldest blocks, if it has more than `most` blocks or more than `size` characters. They can be loaded again. */
 export function withoutOldest(state: ChatState, most: number, size = Infinity): ChatState {
   const { done, live } = state
   let room = size
   const tooLarge = done.findLastIndex((block) => (room -= heldSize(block)) < 0)
   const over = Math.max(done.length + live.length - most, tooLarge + 1)
   if (over <= 0) return state
-  // The rest is loaded by the id of a kept entry, so the first block left must have one.
+  // Earlier entries are loaded by the id of a kept entry, so the first remaining block must have one.
   const cut = state.done.findIndex((block, at) => at >= over && block.type === 'prompt' && block.entry !== undefined)
   if (cut <= 0) return state
   return { ...state, done: state.done.slice(cut), fresh: false, more: true, oldest: state.done[cut]!.entry! }
 }
 
-/** The state with an empty transcript; kept entries are not touched. */
+/** The state with an empty transcript; kept entries are untouched. */
 export function cleared(state: ChatState): ChatState {
   const newest = state.live[0]?.entry
   const spoken = [...state.done, ...state.live].some(({ type }) => type === 'prompt')
@@ -159,7 +159,7 @@ export function cleared(state: ChatState): ChatState {
 function opened(state: ChatState, entries: readonly Entry[], more: boolean): ChatState {
   const mint = keyMinter(state)
   const { done, live, orphans } = blocksOfEntries(entries, mint)
-  // A prompt may be sent before the page of its conversation is read: it stays until the kept one takes its place.
+  // A prompt may be sent before the page of its conversation is read: it stays until the kept one replaces it.
   const sent = state.live.filter(
     ({ type, entry, turn }) =>
       type === 'prompt' && entry === undefined && state.running.some((run) => run.turn === turn),
@@ -192,7 +192,7 @@ function opened(state: ChatState, entries: readonly Entry[], more: boolean): Cha
   }
 }
 
-/** The state with a prompt that is not kept yet, which stands where the kept one will; or without it. */
+/** Adds a prompt that is not kept yet, at the place of the future kept one, or removes it. */
 function withSent(state: ChatState, event: Extract<DeskEvent, { type: 'sent' }>, now: number): ChatState {
   const { sent, text, starts } = event
   if (text !== undefined) {
@@ -206,7 +206,7 @@ function withSent(state: ChatState, event: Extract<DeskEvent, { type: 'sent' }>,
   return settledIfIdle({ ...state, done, live: state.live.filter(other), running: state.running.filter(other) })
 }
 
-/** The state in which a prompt that was sent belongs to its turn. */
+/** Assigns a sent prompt to its turn. */
 function taken(state: ChatState, sent: string | undefined, turn: string): ChatState {
   if (sent === undefined) return state
   const own = <T extends { turn: string }>(one: T): T => (one.turn === sent ? { ...one, turn } : one)
@@ -260,7 +260,7 @@ function openQuestions(
   }
 }
 
-/** Gives the blocks their keys, from where the state left off. */
+/** Returns a function that mints the keys of new blocks, continuing from the state. */
 function keyMinter(state: ChatState): () => number {
   let key = state.keys
   return () => key++

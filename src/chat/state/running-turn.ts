@@ -15,9 +15,9 @@ export type RunningTurn = {
   files: readonly string[]
   /** The thing that the turn waits for, and since when. */
   waiting?: { words: string; since: number; until?: number }
-  /** The phase of its framework, where the turn has one. */
+  /** The phase of its framework, if the turn has one. */
   phase?: { framework: Framework; words: string }
-  /** The amounts that the turn and all agents inside it have used and may use, as last told. */
+  /** The amounts that the turn and all agents inside it have used and may use, as last reported. */
   budget?: Pick<Extract<Event, { type: 'budget' }>, 'used' | 'allowed'> & { at: number }
   /** The person's own command, which no agent takes. */
   command?: true
@@ -25,7 +25,7 @@ export type RunningTurn = {
   stopping?: true
 }
 
-/** The turn after one more of its events; undefined once it has ended. */
+/** The turn after one more of its events; undefined once it is over. */
 export function advanceTurn(
   was: RunningTurn | undefined,
   turn: string,
@@ -35,9 +35,9 @@ export function advanceTurn(
   if (event.type === 'end') return undefined
   const since = (event as Partial<Entry>).at ?? now
   const begun: RunningTurn = was ?? { turn, since, calls: [], lastAt: now, files: [] }
-  // A wait is over with the next event.
+  // The next event ends a wait.
   const { waiting, ...run } = begun
-  // Words of an agent inside the turn are kept with the turn, and are not its agent's.
+  // Words of an agent inside the turn are kept with the turn, but they are not words of the turn's own agent.
   const isOwn = isAgentEvent(event) && !(event.type === 'words' && event.from)
   const by = isOwn ? event.by : run.by
   const next: RunningTurn = { ...run, lastAt: now, by }
@@ -55,7 +55,7 @@ export function advanceTurn(
         ),
       }
     case 'waiting':
-      // A wait that is told again began when it was told first.
+      // A wait that is reported again began when it was first reported.
       return {
         ...next,
         waiting:

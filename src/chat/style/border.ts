@@ -9,7 +9,7 @@ export class TopBorder implements Component {
   #title: () => readonly string[]
   #corners: readonly [string, string]
 
-  /** Without sides below it the edge is a line without corners. */
+  /** Without sides below it, the edge has no corners. */
   constructor(theme: Theme, title: () => readonly string[], { sides = true } = {}) {
     this.#theme = theme
     this.#title = title
@@ -48,10 +48,10 @@ export class BottomBorder implements Component {
   }
 }
 
-/** Marks a prompt, so that terminals can jump to it; must stand at the beginning of a line. */
+/** Marks a prompt, so that terminals can jump to it; must be at the beginning of a line. */
 export const promptMark = '\x1b]133;A\x07'
 
-/** With fewer columns there are no sides, because the words need their room. */
+/** With fewer columns there are no sides, because the text needs their space. */
 const leastColumns = 24
 
 /** Whether the border of a screen that wide has sides. */
@@ -63,8 +63,8 @@ export function innerWidth(columns: number): number {
 }
 
 /**
- * A line of the transcript between the sides of its border. The sides are part of the line: to lay them over every
- * row of every frame would cost more than all the rest of a frame.
+ * A line of the transcript between the sides of its border. The sides are part of the line: drawing them over every row of every frame
+ * would cost more than the rest of the frame.
  */
 export function withSides(line: string, columns: number, theme: Theme): string {
   if (!hasSides(columns)) return line
@@ -77,7 +77,7 @@ export function withSides(line: string, columns: number, theme: Theme): string {
 
 const knownSpaces: string[] = []
 
-/** A run of spaces; each length is made once, because every line of the transcript is filled with some. */
+/** A run of spaces; each length is made once, because every line of the transcript needs some. */
 function spaces(count: number): string {
   return (knownSpaces[count] ??= ' '.repeat(count))
 }

@@ -4,10 +4,10 @@ export type DiffLine = { type: 'added' | 'removed' | 'same' | 'skip'; text: stri
 
 type Diff = Extract<Shown, { type: 'diff' }>
 
-/** Enough for every edit that a person reads; after it the two texts are shown without being compared. */
+/** Enough for every edit that a person reads; after this time the two texts are shown without a comparison. */
 const timeoutMs = 150
 
-/** The lines that change, with three around them; the library is loaded by the first diff. */
+/** The changed lines with three lines of context. The first diff loads the library. */
 export async function diffLines({ before = '', after }: Diff): Promise<DiffLine[]> {
   const patch = await import('diff').then(
     ({ structuredPatch }) =>

@@ -2,7 +2,7 @@ import type { Closing } from '../desk/chat-desk.ts'
 
 type Source = NonNullable<Closing['source']>
 
-/** The time since something began, without parts of a second, because it is repainted often. */
+/** The time since something began, in whole seconds, because it is repainted often. */
 export function elapsed(ms: number): string {
   return ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : duration(ms)
 }
@@ -47,7 +47,7 @@ export function shortCount(count: number): string {
 
 const two = (n: number) => String(n).padStart(2, '0')
 
-/** Says what went wrong, and how soon it is tried again. */
+/** Says what went wrong, and when the next attempt follows. */
 export function retryWords({ words, until = 0 }: { words: string; until?: number }, now: number): string {
   return `${words.replace(/\.$/, '')}. ${againWords(until, now)}.`
 }

@@ -1,10 +1,10 @@
 import { terminalText } from '../../base/text/ansi.ts'
 
-/** Characters of one text that are shown; a hint says how many more there are. */
+/** The most characters of one text that are shown; a hint says how many more there are. */
 export const mostShown = 64 * 1024
 
 /**
- * Text of others made safe for the screen: control sequences are removed, characters that change the direction of the
+ * Untrusted text made safe for the screen: control sequences are removed, characters that change the direction of the
  * line are shown by their number, and every character has the same width in every terminal.
  */
 export function safeText(text: string): string {
@@ -21,7 +21,7 @@ export function oneLine(text: string, most = 400): string {
     .slice(0, most)
 }
 
-/** The shown part of a text, and the hint about the rest. */
+/** The visible part of a text, and a hint about the rest. */
 export function bounded(text: string, more = 0, most = mostShown): { text: string; rest?: string } {
   const over = Math.max(0, text.length - most) + more
   if (over === 0) return { text }

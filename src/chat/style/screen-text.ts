@@ -1,6 +1,6 @@
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 
-/** A longer run without a break is split, because the library would measure it again and again. */
+/** A longer run without a break is split, because the library would measure it repeatedly. */
 const longestRun = 4096
 
 /** Wraps plain text at words where possible; no line is wider than `width`. */
@@ -8,7 +8,7 @@ export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => runs(line).flatMap((run) => wrapTextWithAnsi(run, Math.max(1, width))))
 }
 
-/** Wraps plain text so that the rest of an indented line stands below its beginning. */
+/** Wraps plain text so that the continuation of an indented line keeps its indent. */
 export function wrappedByIndent(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => {
     const indent = /^ */.exec(line)![0]
@@ -47,8 +47,8 @@ export function fit(line: string, width: number): string {
 }
 
 /**
- * Changes the lines of a text that grows. A line that is the same as the last time keeps its earlier result: a long answer
- * would otherwise be made anew, line by line, at each of its words.
+ * Changes the lines of a text that grows. A line that did not change keeps its earlier result: otherwise each word would render a long
+ * answer again, line by line.
  */
 export class GrowingLines {
   #from: readonly string[] = []

@@ -3,7 +3,7 @@ import type { TUI } from '@earendil-works/pi-tui'
 /** Wraps text in a colour, or returns it unchanged. */
 export type Paint = (text: string) => string
 
-/** The purposes of colours; the colour law below says which colour each purpose has. */
+/** The purposes of colours. The colour law below says which colour each purpose has. */
 export type Theme = {
   name: 'dark' | 'light' | 'plain'
   /** The border, its title and the large letters. */
@@ -23,9 +23,9 @@ export type Theme = {
   danger: Paint
   /** The row that Enter would choose. */
   chosen: Paint
-  /** The looks of agents' names; `AgentColours` says which agent has which. */
+  /** The styles of agents' names; `AgentColours` says which agent has which. */
   speakers: readonly Paint[]
-  /** The look of one agent's name. */
+  /** The style of one agent's name. */
   speaker(name: string): Paint
 }
 
@@ -33,7 +33,7 @@ export type Theme = {
  * The colour law.
  *
  * 1. Only the sixteen colours that every terminal lets its owner choose: the chat looks like the rest of their screen.
- *    The background is theirs; where something must stand out, both colours are reversed.
+ *    The background is theirs; to emphasize something, both colours are reversed.
  * 2. No meaning is in a colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
  * 3. Red is for failures, removed lines and danger, green for success and added lines, yellow for what waits for a person; for nothing else.
  * 4. One accent: the border, its title, the large letters, and links.
@@ -122,7 +122,7 @@ export const plain: Theme = {
   ...named([none, none, none], [none, none]),
 }
 
-/** The looks of names in the order in which they are given away: hues, then their brighter forms, then all of them underlined. */
+/** The styles of names in the order in which they are assigned: hues, then their brighter forms, then all of them underlined. */
 function named(
   hues: readonly [Paint, Paint, Paint],
   more: readonly [Paint, Paint],
@@ -135,11 +135,14 @@ function named(
 const hueCount = 3
 const plainCount = 5
 
-/** Gives each agent's name its look: its own as long as the roster stays the same, and distinct from all others while there are enough. */
+/**
+ * Assigns each agent's name its style: the same as long as the roster stays the same, and distinct from all others while there are
+ * enough.
+ */
 class AgentColours {
   #given = new Map<string, number>()
 
-  /** Gives each agent of a roster a look. A name has a hue that it prefers; where two prefer the same, the first in the alphabet has it. */
+  /** Assigns each agent of a roster a style. A name prefers one hue; if two names prefer the same hue, the alphabetically first gets it. */
   set(names: readonly string[]): void {
     this.#given.clear()
     const free = new Set(dark.speakers.keys())
@@ -170,7 +173,7 @@ function hashOf(name: string): number {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** How long a terminal may take to name its background, as one far away or on a busy machine does; no paint waits for it. */
+/** How long a terminal may take to report its background: it may be far away or busy. No paint waits for it. */
 const patienceMs = 10_000
 
 /** The theme of the first paint, from the environment alone. */
@@ -184,7 +187,7 @@ type BackgroundSource = Pick<
   'queryTerminalBackgroundColor' | 'onTerminalColorSchemeChange' | 'setTerminalColorSchemeNotifications'
 >
 
-/** Chooses the theme by the background that the terminal names, now and whenever it changes. */
+/** Chooses the theme by the background that the terminal reports, now and whenever it changes. */
 export async function followBackground(tui: BackgroundSource, env: Env, choose: (theme: Theme) => void): Promise<void> {
   if (env.NO_COLOR) return
   tui.onTerminalColorSchemeChange((scheme) => choose(scheme === 'light' ? light : dark))
@@ -205,10 +208,7 @@ function themeByHint(env: Env): Theme | undefined {
   return Number(background) === 7 || Number(background) > 8 ? light : dark
 }
 
-/**
- * A theme whose colours can change while components hold it, because the terminal may name its background only
- * after the first paint.
- */
+/** A theme whose colours can change while components use it, because the terminal may report its background only after the first paint. */
 export class ThemeSwitch implements Theme {
   #now: Theme
   #agents = new AgentColours()
@@ -239,7 +239,7 @@ export class ThemeSwitch implements Theme {
     return this.#now.speakers
   }
 
-  /** Gives the agents of a roster their colours; returns whether any of these names changed. */
+  /** Assigns colours to the agents of a roster. Returns whether the colour of any of these names changed. */
   setAgents(names: readonly string[]): boolean {
     const before = names.map((name) => this.#agents.of(name))
     this.#agents.set(names)

@@ -8,7 +8,7 @@ import { cleanText } from '../../base/text/ansi.ts'
 export type Choice = { label: string; help?: string }
 
 const widestLabel = 34
-/** Beside its name a description has at least this many columns; with fewer it stands below the name. */
+/** A description beside its name has at least this many columns; with fewer it is placed below the name. */
 const leastHelp = 24
 
 /**
@@ -36,7 +36,7 @@ export class ChoiceList<T extends Choice> {
     return this.#items[this.#chosen]
   }
 
-  /** Replaces the rows and chooses the first; `keep` chooses the former row where it is still there. */
+  /** Replaces the rows and chooses the first; `keep` chooses the former row if it still exists. */
   set(items: readonly T[], keep = false): void {
     const was = this.chosen?.label
     this.#items = items
@@ -49,7 +49,7 @@ export class ChoiceList<T extends Choice> {
       : 0
   }
 
-  /** Moves the choice, past each end to the other. */
+  /** Moves the choice, wrapping around at each end. */
   move(by: number): void {
     const count = this.#items.length
     if (count > 0) this.#chosen = (this.#chosen + by + count) % count
@@ -71,7 +71,7 @@ export class ChoiceList<T extends Choice> {
     const lines: string[] = []
     for (let at = this.#from; at < this.#items.length; at++) {
       const more = row(at)
-      // A row that is taller than everything is cut: there is no place for the rest of it.
+      // A row that is taller than the whole list is cut, because the rest has no place.
       if (lines.length > 0 && lines.length + more.length > most) break
       lines.push(...more.slice(0, most))
       while (this.#drawn.length < lines.length) this.#drawn.push(at)
@@ -79,13 +79,13 @@ export class ChoiceList<T extends Choice> {
     return lines
   }
 
-  /** The position of the chosen row, where not all rows are shown. */
+  /** The position of the chosen row, if not all rows fit. */
   place(): string {
     const shown = new Set(this.#drawn).size
     return this.#items.length > shown ? `${this.#chosen + 1} of ${this.#items.length}` : ''
   }
 
-  /** The first row in sight: as before where possible, with the chosen row in sight and no empty lines at the end. */
+  /** The first visible row: unchanged if possible, with the chosen row visible and no empty lines at the end. */
   #firstShown(most: number, height: (at: number) => number): number {
     let from = Math.min(this.#from, this.#chosen)
     let room = most
@@ -97,7 +97,7 @@ export class ChoiceList<T extends Choice> {
   }
 
   #row(item: T, chosen: boolean, width: number): string[] {
-    // A name may hold line breaks, and must stay one row.
+    // A name may contain line breaks, and must stay one row.
     const label = oneLine(item.label)
     const help = item.help && oneLine(item.help)
     const { chosen: reversed, quiet } = this.#theme
@@ -177,7 +177,7 @@ export class TextField implements Focusable {
     return this.#input.getValue()
   }
 
-  /** Takes a key. C1 control characters are left out: they begin escape sequences, and no keyboard sends them. */
+  /** Handles a key. C1 control characters are dropped: they begin escape sequences, and no keyboard sends them. */
   handleInput(key: string): void {
     if (!/[\x80-\x9f]/.test(key)) this.#input.handleInput(key)
   }

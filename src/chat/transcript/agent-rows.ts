@@ -57,12 +57,12 @@ function extended(row: AgentRow, event: Event, place: EventPlace, fold: Fold): A
     return { ...rest, blocks }
   }
   const author = authorOf(event)
-  // termaite itself checks the work of an agent and brings it back, which makes it no agent of the row.
+  // termaite itself checks the work of an agent and brings it back; that does not make it the agent of the row.
   const by = author === undefined || author === ourselves ? row.by : author
   switch (event.type) {
     case 'state': {
       const state = event.state === 'held' ? 'waiting' : event.state === 'asking' ? 'asking' : 'working'
-      // The time of an agent that waited begins with its work.
+      // The time of an agent that waited starts with its work.
       const since = row.state === 'waiting' && state !== 'waiting' ? place.at : row.since
       return { ...row, ...defined({ by, terminal: event.terminal }), state, since }
     }
@@ -92,7 +92,7 @@ function endState(outcome: Outcome, status: Extract<Event, { type: 'end' }>['sta
   return outcome.failure.kind === 'aborted' || outcome.failure.kind === 'unfinished' ? 'stopped' : 'failed'
 }
 
-/** The blocks in which the newest row of an agent that is in the state `from` has another state. */
+/** Changes the state of an agent's newest row in the state `from` to `to`. */
 export function withRowState(blocks: Blocks, turn: string, role: string, from: RowState, to: RowState): Blocks {
   const isIt = (row: AgentRow) => row.role === role && row.state === from
   const at = blocks.findLastIndex((block) => block.type === 'board' && block.turn === turn && block.rows.some(isIt))

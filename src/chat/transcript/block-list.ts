@@ -8,7 +8,7 @@ export type EventPlace = { turn: string; at: number; mint(): number }
 
 export type Blocks = readonly Block[]
 
-/** Characters of one text that are held for the screen; the log has the whole. */
+/** The most characters of one text that are held for the screen; the log has the whole text. */
 const longest = 200_000
 
 /** The held part of a text, and how many characters are left out. */
@@ -32,7 +32,7 @@ export function append(blocks: Blocks, block: NewBlock, event: Event, place: Eve
   return [...withSuccessor(blocks, event, place.turn), placed(block, event, place)]
 }
 
-/** Names the agent that took over on the failed attempt before it: the first that speaks after it. */
+/** Names the successor on the failed attempt before it: the first agent that speaks after the failure. */
 function withSuccessor(blocks: Blocks, event: Event, turn: string): Blocks {
   const { by } = event
   if (by === undefined || !isAgentEvent(event)) return blocks
@@ -48,7 +48,7 @@ export function replaced<T>(list: readonly T[], at: number, value: T): T[] {
   return copy
 }
 
-/** The blocks in which the last one that is meant is changed. */
+/** Changes the last block that `which` accepts. */
 export function changed(blocks: Blocks, which: (block: Block) => boolean, change: (block: Block) => Block): Blocks {
   const at = blocks.findLastIndex(which)
   return at < 0 ? blocks : replaced(blocks, at, change(blocks[at]!))

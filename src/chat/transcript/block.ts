@@ -8,12 +8,12 @@ import { isPersonCommand } from '../../core/talk/entry.ts'
 type Common = { key: number; turn: string; by?: string; entry?: string }
 
 type TextBlock = Common & { type: 'prompt' | 'steer' | 'note'; text: string }
-/** `title` says what the text stands for. */
+/** `title` says what the text is. */
 type SummaryBlock = Common & { type: 'summary'; title: string; text: string }
 
 /**
- * `live` while the text grows, or is not yet kept. `dropped` characters before the text and `more` after it are not held:
- * of a text that grows its end is shown, of one that is whole its beginning. `cut` says what ended words that are no answer.
+ * `live` while the text grows, or is not yet kept. `dropped` characters before the text and `more` after it are not held: a growing text
+ * shows its end, a complete one its beginning. `cut` says why words that are not an answer were cut off.
  */
 export type SpeechBlock = Common & {
   type: 'reply' | 'thought'
@@ -34,20 +34,20 @@ export type CallBlock = Common & {
   ms?: number
   /** The output so far, then the result. */
   output: string
-  /** The exit code of a command, or the signal that ended it, where the result has one. */
+  /** The exit code of a command, or the signal that killed it, if the result has one. */
   exit?: number | string
   changes: readonly FileChange[]
-  /** How many errors a language server reported after the call, where it reported any. */
+  /** How many errors a language server reported after the call, if any. */
   errors?: number
 }
 
 /** A failed attempt, with what it said until then; `next` is the agent that took over. */
 export type AttemptBlock = Common & { type: 'attempt'; failure: Failure; ms: number; said: string; next?: string }
 
-/** The end of a turn without an answer. `inside`: the turn is that of an agent inside the person's turn, which goes on. */
+/** The end of a turn without an answer. `inside`: this is the turn of an agent inside the person's turn, which continues. */
 export type ErrorBlock = Common & { type: 'error'; failure: Failure; said: string; inside?: true }
 
-/** The end of a turn whose person chose to wait for an agent, which is no failure. */
+/** The end of a turn whose person chose to wait for an agent, which is not a failure. */
 export type WaitBlock = Common & { type: 'waits'; agent: string; until?: number }
 
 export type QuestionBlock = Common & {
@@ -60,7 +60,7 @@ export type QuestionBlock = Common & {
 
 export type PlanBlock = Common & { type: 'plan'; items: readonly PlanItem[] }
 
-/** How the work of an agent inside a turn stands. */
+/** The state of the work of an agent inside a turn. */
 export type RowState = 'waiting' | 'working' | 'asking' | 'done' | 'partial' | 'failed' | 'stopped'
 
 /** An agent that works inside a turn, with all its blocks: a worker, an advisor, a subagent, a racer. */
@@ -103,10 +103,10 @@ export type Block =
 /** A block before it has its place in the transcript. */
 export type NewBlock = { [B in Block as B['type']]: Omit<B, 'key' | 'turn'> }[Block['type']]
 
-/** The name under which termaite itself asks. */
+/** The name under which termaite itself asks questions. */
 export const ourselves = 'termaite'
 
-/** Whether an agent asked the question itself, as part of its work; termaite and commands ask the others. */
+/** Whether an agent asked the question itself, as part of its work. All other questions come from termaite and commands. */
 export function isOwnQuestion({ by, question }: QuestionBlock): boolean {
   return by !== undefined && by !== ourselves && (question.about === 'permission' || question.about === 'choice')
 }
@@ -117,7 +117,7 @@ export function isAgentSpeech(block: Block): boolean {
     block.by !== undefined &&
     !isPersonCommand(block) &&
     (['reply', 'thought', 'call', 'plan'].includes(block.type) ||
-      // An open question is shown by its card.
+      // An open question is shown on its card.
       (block.type === 'question' && block.state !== 'open' && isOwnQuestion(block)))
   )
 }

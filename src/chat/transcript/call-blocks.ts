@@ -9,7 +9,7 @@ import { fileChangesOf } from './event-facts.ts'
 /** Characters of the output of a running call that are held. */
 const longestOutput = 20_000
 
-/** The blocks after a call began, or after it was told of again with its whole input. */
+/** The blocks after a call began, or after the call was reported again with its whole input. */
 export function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: EventPlace): Blocks {
   const { call, tool, input } = event
   const at = blocks.findLastIndex(isCall(call))
@@ -25,13 +25,13 @@ export function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, 
     output: '',
     changes: [],
   }
-  // The question about a call may come before the call itself, and stands below it all the same.
+  // The question about a call may arrive before the call itself, but it is shown below the call.
   const asked = (block: Block) => block.type === 'question' && block.state === 'open' && isOwnQuestion(block)
   const to = blocks.findLastIndex((block) => !asked(block)) + 1
   return [...append(blocks.slice(0, to), begun, event, place), ...blocks.slice(to)]
 }
 
-/** The blocks after a running call has printed something. */
+/** The blocks after a running call printed something. */
 export function withProgress(blocks: Blocks, { call, delta }: Extract<Event, { type: 'progress' }>): Blocks {
   return changed(blocks, isCall(call), (block) => {
     const running = block as CallBlock
@@ -55,7 +55,7 @@ export function withResult(
   }
 }
 
-/** The exit code of a command, or the signal that ended it: one that ran and failed is a failure, although its tool succeeded. */
+/** The exit code of a command, or the signal that killed it. A command that ran and failed is a failure, although its tool succeeded. */
 function exitOf(data: unknown): number | string | undefined {
   const exit = typeof data === 'object' && data !== null && 'exit' in data ? data.exit : undefined
   return typeof exit === 'number' || typeof exit === 'string' ? exit : undefined

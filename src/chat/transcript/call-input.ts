@@ -1,6 +1,6 @@
 import { safeText, oneLine } from '../style/safe-text.ts'
 
-/** The fields that say most about a call, as the agents name them. */
+/** The most informative fields of a call, by the names that agents use. */
 const tellingFields = [
   'command',
   'cmd',
@@ -23,13 +23,13 @@ export function inputSummary(input: unknown): string {
   return text === '{}' || text === '[]' ? '' : oneLine(text)
 }
 
-/** The paths in a text that is a patch with a section for each file, of any agent; other texts have none. */
+/** The paths in a patch with a section for each file, in the format of any agent. Other texts have no paths. */
 export function patchPaths(text: unknown): string[] {
   if (typeof text !== 'string' || !text.trimStart().startsWith('*** Begin Patch')) return []
   return [...text.matchAll(/^\*\*\* (?:Add|Update|Delete) File: *(.+)$/gm)].map(([, path]) => path!.trim())
 }
 
-/** The text that says most, also deep inside, such as a question in a list of questions. */
+/** The most informative text, even deep inside, such as a question in a list of questions. */
 function tellingText(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : patchPaths(value).join(', ') || value
   if (typeof value !== 'object' || value === null || depth === 0) return undefined

@@ -8,10 +8,10 @@ import { foldEvent } from './fold.ts'
 /** Results whose calls are in earlier entries that are not read yet, by call. */
 export type OrphanResults = ReadonlyMap<string, EntryOf<'result'>>
 
-/** Kept entries as blocks; `live` are those from the first turn on that has no end yet. */
+/** Kept entries as blocks. `live` has those from the first turn on that is not over yet. */
 type EntryBlocks = { done: Block[]; live: readonly Block[]; orphans: OrphanResults }
 
-/** Turns kept entries into the blocks that they were when they happened, closing lines included. */
+/** Turns kept entries into the same blocks as when they happened, including closing lines. */
 export function blocksOfEntries(
   entries: readonly Entry[],
   mint: () => number,
@@ -62,7 +62,7 @@ function turnsWithoutEnd(entries: readonly Entry[]): Set<string> {
   return new Set(newest === undefined || ended.has(newest) ? [] : [newest])
 }
 
-/** Gives a call its result, where that was read before the call. */
+/** Gives a call its result, if the result was read before the call. */
 function withOrphanResult(
   blocks: readonly Block[],
   call: string,

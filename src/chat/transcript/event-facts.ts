@@ -12,12 +12,12 @@ const agentEvents = new Set<Event['type']>([
   'attempt',
 ])
 
-/** Whether an event is an agent's own; the others are the person's or termaite's. */
+/** Whether an event comes from an agent; the others come from the person or termaite. */
 export function isAgentEvent(event: Event): boolean {
   return event.by !== undefined && event.by !== 'user' && agentEvents.has(event.type)
 }
 
-/** The agent of an event, also of one that only says that it has begun. */
+/** The agent of an event, including an event that only reports that the agent has begun. */
 export function authorOf(event: Event): string | undefined {
   return isAgentEvent(event) || event.type === 'state' ? event.by : undefined
 }

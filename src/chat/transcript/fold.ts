@@ -27,7 +27,7 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
     case 'notification':
       return add({ type: 'note', text: held(reportWords(event)).text })
     case 'judgement':
-      // Only the person's own judgement was said on the screen.
+      // Only the person's own judgement was shown on the screen.
       return event.source === 'person' ? add({ type: 'note', text: thumbNote(event) }) : blocks
     case 'summary':
       return add({ type: 'summary', title: summaryWords(event), text: held(event.text).text })
@@ -69,13 +69,13 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
   }
 }
 
-/** Whether the blocks have this entry: a turn that is followed repeats its kept entries at first. */
+/** Whether the blocks already have this entry: a followed turn repeats its kept entries at first. */
 function isKnown(blocks: Blocks, event: Event): boolean {
   const { id } = event as Partial<Entry>
   return id !== undefined && event.type !== 'end' && blocks.some((block) => block.entry === id)
 }
 
-/** The blocks with the prompt of a turn, which has only one: the kept one takes the place of the one that was only sent. */
+/** The blocks with the prompt of a turn, which has only one: the kept prompt replaces the one that was only sent. */
 function withPrompt(blocks: Blocks, event: Extract<Event, { type: 'prompt' }>, place: EventPlace): Blocks {
   const prompt: NewBlock = { type: 'prompt', text: held(event.text).text }
   const at = blocks.findIndex((block) => block.type === 'prompt' && block.turn === place.turn)
@@ -91,7 +91,7 @@ function withPlan(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place
   return append(blocks, { type: 'plan', items: event.items }, event, place)
 }
 
-/** The blocks after an answer; the agent inside the turn that asked, if one did, goes on. */
+/** The blocks after an answer. If an agent inside the turn asked, it continues. */
 function answered(blocks: Blocks, { ask, picks }: Extract<Event, { type: 'answer' }>, { turn }: EventPlace): Blocks {
   const at = blocks.findLastIndex((block) => block.type === 'question' && block.ask === ask && block.state === 'open')
   const asked = blocks[at]
@@ -101,17 +101,17 @@ function answered(blocks: Blocks, { ask, picks }: Extract<Event, { type: 'answer
   return role === undefined ? all : withRowState(all, turn, role, 'asking', 'working')
 }
 
-/** The blocks after words of an agent that was only consulted: they are in its row. */
+/** The blocks after words of an agent that was only consulted: they go to its row. */
 function consultedWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
   const [role = '', ...deeper] = event.from ?? []
   const { from: _from, ...words } = event
-  // The entries of an agent with a conversation of its own hold its words already.
+  // The entries of an agent with its own conversation already hold its words.
   const isHeld = (block: Block) => block.type === 'reply' && block.entry !== undefined
   const own = blocks.filter(({ turn }) => turn === place.turn)
   if (rowsIn(own).some((row) => row.role === role && isAtWork(row) && row.blocks.some(isHeld))) return blocks
   const inner: Event = { type: 'inner', role, event: defined({ ...words, from: deeper.length ? deeper : undefined }) }
   const inside = withInner(blocks, inner, place, foldEvent)
-  // A row that is already shown gets its end from its own events.
+  // A row that is already shown gets its final state from its own events.
   if (rowsIn(inside).length === rowsIn(blocks).length) return inside
   return withRowState(inside, place.turn, role, 'working', event.cut ? 'stopped' : 'done')
 }
@@ -128,13 +128,13 @@ function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Ev
   }
   const waits = chosenWait(blocks, outcome.failure, place.turn)
   if (waits) return append(rested(blocks), waits, event, place)
-  // Text that was streamed and never kept is no answer, and becomes part of the failure.
+  // Text that was streamed and never kept is not an answer; it becomes part of the failure.
   const { rest, said } = withoutSpeech(blocks, place.turn, ({ live }) => live)
   const failure = { ...outcome.failure, message: withoutAttempts(outcome.failure.message, rest, place.turn) }
   return append(rested(rest), { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
 }
 
-/** The wait that the person chose on the card about a spent quota. */
+/** The wait that the person chose on the card about an exhausted quota. */
 function chosenWait(blocks: Blocks, { kind, retryAt }: Failure, turn: string): NewBlock | undefined {
   if (kind !== 'quota' && kind !== 'busy') return undefined
   const asked = blocks.findLast((block) => block.turn === turn && block.type === 'question')
@@ -172,7 +172,7 @@ function atRest(block: Block): Block {
   }
 }
 
-/** The agent that asks. A kept question is signed by termaite, so its agent is found by the blocks before it. */
+/** The agent that asks. A kept question is signed by termaite, so the blocks before it tell which agent asked. */
 function askerOf(blocks: readonly Block[], { agent }: Question, turn: string): string | undefined {
   return agent ?? blocks.findLast((block) => block.turn === turn && isAgentSpeech(block))?.by
 }

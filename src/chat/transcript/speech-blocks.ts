@@ -23,8 +23,8 @@ export function grown(
 }
 
 /**
- * The end of a text that grows, from the beginning of a line on, and how many characters before it were dropped. Much is
- * dropped at once, because everything that is left is laid out again. Code stays code: its fence is put before it again.
+ * The end of a growing text, from the beginning of a line, and how many characters before it were dropped. Much is dropped at once,
+ * because the rest is laid out again. Code stays code: its fence is put before it again.
  */
 function tailOf(text: string, dropped = 0): { text: string; dropped?: number } {
   if (text.length <= mostShown) return dropped > 0 ? { text, dropped } : { text }
@@ -39,8 +39,8 @@ function tailOf(text: string, dropped = 0): { text: string; dropped?: number } {
 const longestLine = 4000
 
 /**
- * The blocks after words that no reply holds: the text that was streamed is theirs and stays where it is; in a conversation that
- * was opened again it is added.
+ * The blocks after words that no reply holds. Streamed text stays in place and becomes these words; in a conversation that was opened
+ * again the words are added.
  */
 export function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
   const streamed = (block: Block): block is SpeechBlock =>
@@ -55,7 +55,7 @@ export function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' 
   )
 }
 
-/** The blocks with words that stand before a call. */
+/** The blocks with words that come before a call. */
 function withAside(
   blocks: Blocks,
   event: Extract<Event, { type: 'words' }>,
@@ -69,7 +69,7 @@ function withAside(
   return call < 0 ? [...blocks, words] : [...blocks.slice(0, call), words, ...blocks.slice(call)]
 }
 
-/** The blocks after a kept reply, which takes the place of its streamed text. */
+/** The blocks after a kept reply, which replaces its streamed text. */
 export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' }>, place: EventPlace): Blocks {
   const { rest, at } = placeReply(blocks, event.text, event.by, place.turn)
   const reply: NewBlock = { type: 'reply', live: false, ...held(event.text) }

@@ -35,7 +35,7 @@ import { exit } from '../../core/exit-codes.ts'
 /** How many of the last rows of the screen are saved with the session. */
 const lastRows = 40
 
-/** Supervises the agent until it ends; returns the exit code. */
+/** Supervises the agent until it stops. Returns the exit code. */
 export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions): Promise<number> {
   const { settings, agent, session } = ready
   const { host: kind } = session.state
@@ -62,7 +62,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
   const over = new AbortController()
   try {
     const bare = await opened(terminals.host, agent.name)
-    // A CLI whose folder was removed under it would go on in the removed folder, where its work is lost.
+    // A CLI whose folder was removed would continue in the removed folder and lose its work.
     if (options.isRemade) await (await (await bare()).find(session.state.terminal))?.close()
     const host = seen.watch(bare)
     const signal = AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])])
@@ -113,7 +113,7 @@ type WorkParts = {
   /** Saves the last rows of the screen with the session. */
   save(): Promise<void>
   signal: AbortSignal
-  /** Aborted when the supervision has ended. */
+  /** Aborted when the supervision is over. */
   over: AbortController
 }
 
@@ -189,7 +189,7 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
   }
 }
 
-/** Removes the worktree, unless it still holds work of a task, or its CLI lives on in a terminal that outlives this process. */
+/** Removes the worktree, unless it still holds work of a task, or its CLI runs on in a terminal that outlives this process. */
 async function cleared(
   workspace: TaskWorkspace,
   { session, agent }: ReadyAgent,

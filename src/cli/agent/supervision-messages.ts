@@ -45,7 +45,7 @@ export class SupervisionMessages {
     // A notice never rejects, and the supervision does not wait for it.
     if (!notice) return
     const view = notice.task === undefined ? agentView(session.state.hubId) : undefined
-    // The hub of this home tells of its tasks and questions itself; two notices of one thing would be one too many.
+    // The hub of this home reports its tasks and questions itself; a second notice would be a duplicate.
     const isHubs = told.type !== 'gave-up' && runningHub(place.home)?.url === hub.now().url
     void this.#notify(defined({ ...notice, agent: agent.name, workspace: place.root, view }), isHubs)
   }
@@ -67,7 +67,7 @@ export class SupervisionMessages {
 const came = { began: 'started', resumed: 'restarted in its session', there: 'was still running; watching it again' }
 const task = (ticket: string) => `task ${shortId(taskIdOf(ticket))}`
 const longest = 160
-/** The reason of an end says what to do next, and nothing comes after it. */
+/** The reason of an end says what to do next, and no message follows it. */
 const longestEnd = 600
 
 /** Writes an event of supervision as a sentence. */
@@ -104,7 +104,7 @@ function toldWords(told: SupervisionEvent, now: number): string {
   }
 }
 
-/** The notice for an event, where it is worth one. */
+/** The notice for an event, if the event deserves one. */
 function noticeOf(told: SupervisionEvent, now: number): Pick<Notice, 'event' | 'text' | 'task'> | undefined {
   const ticket = 'ticket' in told && told.ticket !== undefined ? { task: taskIdOf(told.ticket) } : {}
   switch (told.type) {

@@ -7,7 +7,7 @@ import { isMissing, replaceFile } from '../../base/files/files.ts'
 import { quotedWord } from '../../base/text/shell-word.ts'
 import { UsageError } from '../../core/io.ts'
 
-/** Where the completion of one shell is kept: its script, and the start file of the shell where that has to read the script. */
+/** Where the completion of one shell is kept: its script, and the shell's start file if that has to read the script. */
 type Place = { script: string; start?: { file: string; line: string } }
 
 /** The end of a line of ours in a start file, by which it is found again. */
@@ -30,7 +30,7 @@ export function installCompletion(shell: ShellName, script: string, env: Io['env
   return [...said, `Added a line to ${file} that reads it.`]
 }
 
-/** Takes away what `installCompletion` wrote, and says what was done; nothing where there was nothing. */
+/** Removes what `installCompletion` wrote, and returns a sentence for each change; empty if there was nothing to remove. */
 export function removeCompletion(shell: ShellName, env: Io['env']): string[] {
   const { script, start = startOf(shell, env) } = placeOf(shell, env)
   const said: string[] = []
@@ -103,7 +103,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Writes a file where it differs; a link to it and its permissions stay. Returns whether it was written. */
+/** Writes a file if it differs; a link to it and its permissions stay. Returns whether it was written. */
 function replaced(path: string, text: string): boolean {
   try {
     const file = existsSync(path) ? realpathSync(path) : path

@@ -22,7 +22,7 @@ export function helpText(command: CliCommand, more = ''): string {
   ].join('\n')
 }
 
-/** The forms of a command: on one line where they fit, else on a line each. */
+/** The forms of a command: on one line if they fit, otherwise one line each. */
 function usageLines(command: CliCommand): string[] {
   const whole = `Usage: ${usage(command)}${command.words ? ` ${command.words}` : ''}`
   if (whole.length <= width) return [whole]

@@ -65,8 +65,8 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
 }
 
 /**
- * Tells the person once of files of the crew that were set aside. The process that did so is mostly a keeper, whose words nobody reads;
- * and agents that the file named may still run.
+ * Reports damaged crew files that were set aside, once each. Usually a keeper sets them aside, and nobody reads its messages; agents that
+ * such a file named may still run.
  */
 async function tellBroken({ io, place, open: { parts } }: OpenedCrew): Promise<void> {
   const { store, workspace } = parts
@@ -124,7 +124,7 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
   return goesOn ? exit.later : exit.failed
 }
 
-/** Prints no answer where the last prompt has none: a script would take an earlier answer for it. */
+/** Prints no answer if the last prompt has none: a script would mistake an earlier answer for it. */
 function unanswered({ io, values }: OpenedCrew, data: Record<string, unknown>): number {
   const { slot, ...answer } = data as Unanswered & { slot: number }
   const isLate = mayAnswer(answer)
@@ -138,7 +138,7 @@ async function called({ io, place, crews, open, values }: OpenedCrew, verb: stri
   const { tool: name, input } = toolVerbs[verb]!
   const tool = crews.tools.find((one) => one.name === name)!
   const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
-  // The state of a slot is only up to date while a keeper process runs, and nothing is sent to an agent that ended with its keeper.
+  // A slot's state is up to date only while a keeper runs, and nothing can be sent to an agent that stopped with its keeper.
   if (verb === 'wait' || verb === 'send' || verb === 'artifact') await ensureKeeper(io, place, open)
   const result = await tool.run(wishes, {
     cwd: place.cwd,

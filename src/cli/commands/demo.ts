@@ -44,7 +44,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
   try {
     mkdirSync(project)
     writeFileSync(join(project, 'README.md'), '# hello\n')
-    // Where there is no sandbox, only a person's word holds a script to reading; these scripts are ours.
+    // Without a sandbox only a person can vouch that a script merely reads; these scripts are ours.
     const wall = (await (await machineWall(io.env, project)).none()) === undefined
     await writeSettings(home, {
       rotationStrategy: 'exhaustion',

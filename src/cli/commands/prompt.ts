@@ -80,7 +80,7 @@ function refuseConflicts(values: Parsed['values']): void {
     )
 }
 
-/** Refuses --only where no agent is named, or where others would be asked too. */
+/** Refuses --only if no agent is named, or if other agents would be asked too. */
 function refuseOnly(values: Parsed['values'], agent: string | undefined): void {
   if (agent === undefined) throw new UsageError('--only needs the name of an agent: add -a and its name.')
   if ((values.think ?? 'off') !== 'off' && values.think !== 'direct')
@@ -145,7 +145,7 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   const { prompt, files, terms } = await wholePrompt(app, typed, schema?.instruction, program)
   const exclusive = values.exclusive === true
-  // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
+  // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it are over.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   // Our own agent may answer without starting any process.
   if (!actsByOurTools(app)) readyWatchdog(io.env)
@@ -215,7 +215,7 @@ async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): As
   }
 }
 
-/** The prompt of a command that a file of the person or of the project defines; undefined where the words name none. */
+/** The prompt of a command that a file of the person or of the project defines; undefined if the words do not name a command. */
 async function commandPromptIn(app: App, given: string, program: Program): Promise<CommandPrompt | undefined> {
   const { io } = app
   const [, name, args = ''] = /^\/([\w:-]+)(?:\s+([^]*))?$/.exec(given) ?? []

@@ -66,7 +66,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         const project = projectOf(session, store, place)
         if (session.cli !== undefined) return await takeOver(asked, session, session.cli, { project, store, place })
         const doc = await project.doc.update((now) => {
-          // The conversations of the coordinator are kept apart, and so is the one that it goes on with.
+          // The coordinator has its own conversations, and its own current one.
           const line = now.sessions[session.id]?.mode ?? 'current'
           return { ...withSession(now, session), [line]: session.id }
         })

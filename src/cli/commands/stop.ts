@@ -14,8 +14,8 @@ import { oneLine } from '../../base/text/table.ts'
 const patienceMs = 15_000
 
 /**
- * Cancels a turn in the process that runs it, as Esc there would, and waits for its end. A crew agent is ended. A process of
- * ours that runs for long, such as the hub, is ended by its name as `ps` lists it.
+ * Cancels a turn in the process that runs it, as Esc there would, and waits until it is over. Stops a crew agent. Stops a long-running
+ * process of ours, such as the hub, by its name in `ps`.
  */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const word = words.join(' ')
@@ -35,7 +35,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   return word.startsWith('terminal:') ? stopTerminal(io, word) : stopProcess(io, word)
 }
 
-/** Ends the agent in a terminal that nothing looks after any more. */
+/** Stops the agent in a terminal that no process supervises any more. */
 async function stopTerminal(io: Io, word: string): Promise<number> {
   const ended = await endTerminals(io, ({ terminal, of }) => of !== 'slot' && terminal === word)
   if (ended.length === 0) throw new UsageError(`stop: there is no ${word}. \`termaite ps\` lists them.`, 1)
@@ -64,7 +64,7 @@ async function stopTurns(io: Io, wanted: readonly UnfinishedTurn[]): Promise<num
   return left.length > 0 || reached.length < wanted.length ? 1 : 0
 }
 
-/** Ends the one process of ours that has this kind, this name or this number. */
+/** Stops the one process of ours that has this kind, name or number. */
 async function stopProcess(io: Io, word: string): Promise<number> {
   const running = () => runningProcesses(homeOf(io.env), io.clock.now())
   const found = running().filter(
@@ -94,7 +94,7 @@ async function stopProcess(io: Io, word: string): Promise<number> {
   return gone ? 0 : 1
 }
 
-/** Looks ten times a second until it is so, or patience is over; returns whether it is so. */
+/** Checks ten times a second until `isSo` returns true or the time is up. Returns whether it did. */
 async function patiently(io: Io, isSo: () => Promise<boolean>): Promise<boolean> {
   const until = io.clock.elapsed() + patienceMs
   while (!(await isSo())) {

@@ -26,7 +26,7 @@ type PrintTarget = {
   project: string
   /** Whether the answer is JSON, which is then also a field of the object. */
   formed?: boolean
-  /** The words of a command line that goes on with the same conversation, where it is not the project's usual one. */
+  /** The words of a command line that continues the same conversation, if it is not the project's usual one. */
   again?: readonly string[]
 }
 
@@ -62,7 +62,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
-    // Only a person who watches needs to know what a turn waits for; that something is tried again is told to all.
+    // Only a person who watches needs to know what a turn waits for; a retry is reported in every case.
     if (event.type === 'waiting' && event.until === undefined) continue
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') say(page, clean(event.text))
@@ -229,7 +229,7 @@ function clean(text: string): string {
   return stripAnsi(text).replaceAll(/\s*\n\s*/g, ' ')
 }
 
-/** Waits until the chunk is written. A reader that went away is no error of the turn. */
+/** Waits until the chunk is written. A reader that has gone away is not an error of the turn. */
 function write(out: PrintTarget['out'], chunk: string): Promise<void> {
   return new Promise((resolve) => out.write(textFor(out, chunk), () => resolve()))
 }

@@ -33,7 +33,7 @@ export async function addFile(io: Io, hub: HubClient, values: Parsed['values'], 
   const { workspace } = await wantedWorkspace(io, values.workspace, hub.url)
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const now = io.clock.now()
-  // Checked here first, so that a plan with a mistake is told of where there is no hub, too.
+  // Checked here first, so that a mistake in a plan is reported even without a hub.
   const names = await hub.agentNames().catch(() => [])
   // A plan may be added before the first agent is there.
   const agents = names.length === 0 ? undefined : names
@@ -73,7 +73,7 @@ async function planText(io: Io, path: string): Promise<string> {
   }
 }
 
-/** Tries again where the connection broke before the answer: the id of the plan makes sure that it is added once. */
+/** Tries again if the connection broke before the answer: the id of the plan ensures that it is added only once. */
 async function sentAgain<T>(io: Io, send: () => Promise<T>, left = 5): Promise<T> {
   try {
     return await send()
@@ -100,12 +100,12 @@ export async function showPipeline(io: Io, hub: HubClient, pipeline: Pipeline, j
   print(io, JSON.stringify({ ...pipeline, tasks }))
 }
 
-/** Prints a pipeline after a verb was told to it. */
+/** Prints a pipeline after a verb was applied to it. */
 export function shownPipeline(io: Io, pipeline: PipelineView, json: boolean): void {
   print(io, json ? JSON.stringify(pipeline) : stripAnsi(`${shortId(pipeline.id)} ${pipeline.state} ${pipeline.name}`))
 }
 
-/** Shows a schedule that has not begun a pipeline yet; false where no schedule has this name. */
+/** Shows a schedule that has not begun a pipeline yet. Returns false if no schedule has this name. */
 export async function showsSchedule(
   io: Io,
   hub: HubClient,

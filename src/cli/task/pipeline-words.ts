@@ -122,7 +122,7 @@ export function scheduleTable(schedules: readonly Schedule[], now: number): stri
   return table([['SCHEDULE', 'NAME', 'TIMES', 'NEXT', 'LAST', 'RUNS', 'BY'], ...rows])
 }
 
-/** Names all tasks that a task waits for, where there are several: the tree shows it under one of them alone. */
+/** Names all tasks that a task waits for, if there are several: the tree shows it under only one of them. */
 function afterWords(needs: readonly string[]): string {
   return needs.length < 2 ? '' : `after ${[...new Set(needs.map(groupOf))].join(', ')}`
 }

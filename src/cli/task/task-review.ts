@@ -29,13 +29,13 @@ export function seenTry({ tries = [] }: Task): { try?: number } {
   return defined({ try: tries.at(-1)?.number })
 }
 
-/** The work of a task on this machine, as seen from the work tree that the person stands in, or else from the task's own. */
+/** The work of a task on this machine, seen from the current work tree, or otherwise from the task's own. */
 export async function workOf(io: Io, task: Task): Promise<LocalWork | undefined> {
   const root = await repositoryOf(io, task)
   return root === undefined ? undefined : localWork(io.env, root, task.id)
 }
 
-/** The work tree of a task's repository: the one that the person stands in, or else the task's own; undefined where this machine has none. */
+/** The work tree of a task's repository: the current one, or otherwise the task's own; undefined if this machine has no such work tree. */
 async function repositoryOf(io: Io, { workspace }: Task): Promise<string | undefined> {
   const here = projectRoot(io.cwd)
   const known = await rootOf(io, workspace, here)
@@ -65,7 +65,7 @@ export async function approve(
   return { task: approved, merged }
 }
 
-/** The work of the newest try as it was reviewed, in a clone of this machine; undefined where this machine has none. */
+/** The work of the newest try as it was reviewed, in a clone on this machine; undefined if this machine has no clone. */
 async function reviewedHere(io: Io, hub: HubClient, task: Task): Promise<LocalWork | undefined> {
   const root = await repositoryOf(io, task)
   if (root === undefined) return undefined
@@ -112,7 +112,7 @@ async function fetched(io: Io, hub: HubClient, task: Task, one: TaskTry, root: s
   }
 }
 
-/** Gets the branch of a task, or of one of its tries, into the clone that the person stands in. */
+/** Fetches the branch of a task, or of one of its tries, into the clone in the current folder. */
 export async function fetchTask(io: Io, hub: HubClient, task: Task, number: number | undefined): Promise<FetchedWork> {
   const { tries = [], id, workspace } = task
   const has = ({ bundle, pushed, branch }: TaskTry) => (bundle ?? pushed ?? branch) !== undefined
@@ -159,11 +159,11 @@ function leftWords({ id, state }: Task, { root, branch, files }: LocalWork): str
 
 async function merges(io: Io, task: Task, work: LocalWork, yes: boolean): Promise<TaskMerge> {
   const { root, branch, into, files } = work
-  // Nobody is asked about a merge that cannot be made.
+  // The person gets no question about a merge that is impossible.
   const obstacle = await mergeObstacle(io.env, work)
   if (obstacle) throw obstacleError(task, work, obstacle)
   const asked = askedWords(task, work)
-  // A yes that was given beforehand was given to other changes.
+  // A yes given in advance was meant for other changes.
   if (asked !== undefined && !io.in.isTTY)
     throw new UsageError(
       `task approve: nothing was merged, and the task stays ${task.state}. ${asked}. Then merge it in a terminal, where termaite can ask you.`,

@@ -26,7 +26,7 @@ export async function answer(io: Io, crew: Crew, [word, ...words]: readonly stri
   return 0
 }
 
-/** Asks the user at the terminal. An answer given elsewhere meanwhile ends the question. */
+/** Asks the user at the terminal. An answer given elsewhere meanwhile closes the question. */
 async function asking(
   io: Io,
   crew: Crew,

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { noMore, slotOf } from './crew-verbs.ts'
 
-/** Attaches the user's terminal to an agent's terminal. Detaching ends nothing. */
+/** Attaches the user's terminal to an agent's terminal. Detaching stops nothing. */
 export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]: readonly string[]): Promise<number> {
   noMore('attach', more)
   const { id, terminal: kept, state, why } = await crew.slot(slotOf('attach', word))

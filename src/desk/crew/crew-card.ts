@@ -4,7 +4,7 @@ import type { Crew } from '../../crew/crew.ts'
 import type { SlotQuestion, Slot } from '../../crew/slot.ts'
 import { nameOf } from '../../crew/slot.ts'
 
-/** Tells how to answer a question later. */
+/** Says how to answer a question later. */
 export const answerWords = (id: number) => `Answer it: /crew answer ${id}`
 
 /** Shows an agent's question as a card in the chat; returns whether the user answered. */

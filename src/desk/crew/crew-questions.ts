@@ -45,7 +45,7 @@ export class CrewQuestions {
     for (const withdrawn of this.#told.values()) withdrawn.abort()
   }
 
-  /** Reads the slots again when they changed during a read. */
+  /** Reads the slots, and reads them again if they change during the read. */
   #ring(): void {
     this.#again = true
     if (this.#closed) return
@@ -117,7 +117,7 @@ export class CrewQuestions {
   }
 }
 
-/** The nearest path below which a folder is missing. */
+/** The longest existing part of a path, or the path itself if its folder exists. */
 function firstMissing(path: string): string {
   const folder = dirname(path)
   return existsSync(folder) ? path : firstMissing(folder)

@@ -30,7 +30,7 @@ export async function watch(io: Io, place: Place, open: OpenCrew, words: readonl
 /** A keeper that died is replaced at most this often. */
 const keeperMs = 5_000
 
-/** How far back in its conversation the last prompt of a slot is looked for. */
+/** How far back in a slot's conversation the search for its last prompt goes. */
 const mostEntries = 200
 
 class WatchSource implements CrewSource {
@@ -72,7 +72,7 @@ class WatchSource implements CrewSource {
     }
   }
 
-  /** Says that the keeper of agents at work has stopped, and starts another one. */
+  /** Reports that the keeper of working agents has stopped, and starts another one. */
   #mindKeeper(slots: readonly Slot[]): void {
     const { alive } = this.#open.parts
     const lone = slots.filter(
@@ -106,7 +106,7 @@ class WatchSource implements CrewSource {
     })
   }
 
-  /** The newest prompt of the agent; its first task until it was asked more. */
+  /** The newest prompt of the agent; its first task if there was no other prompt. */
   async #prompt({ id, task, flight, last }: Slot): Promise<string> {
     const turn = flight?.turn ?? last?.turn ?? ''
     const known = this.#prompts.get(id)

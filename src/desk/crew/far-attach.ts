@@ -6,7 +6,7 @@ import { say, UsageError } from '../../core/io.ts'
 import { HubTerminals } from '../../wire/attach/hub-terminal.ts'
 import { attach as show } from '../../wire/attach/attach-terminal.ts'
 
-/** Attaches the user's terminal to one on any machine of a hub, through the hub alone. Detaching ends nothing. */
+/** Attaches the user's terminal to a terminal on any machine of a hub, only through the hub. Detaching stops nothing. */
 export async function attachFar(
   io: Io,
   { url, key, env = {} }: HubPlace,
@@ -36,10 +36,10 @@ export async function attachFar(
   }
 }
 
-/** How a person names a terminal: its machine, and its slot or its name there. */
+/** How a person names a terminal: its machine, and its slot or its name on that machine. */
 const wordOf = ({ machine, name }: TerminalRow) => `${machine}/${name.replace(/^slot (\d+)$/, '$1')}`
 
-/** The terminal that a person named; throws with the terminals that there are where none or several fit. */
+/** The terminal that a person named. If none or several match, throws an error that lists the terminals. */
 function chosen(rows: readonly TerminalRow[], word: string | undefined, crew?: string | undefined): TerminalRow {
   const list = rows.map((row) => `  ${wordOf(row)}  ${[row.agent, row.crew ?? row.project].join(' · ')}`).join('\n')
   const all = rows.length === 0 ? 'No machine shows a terminal at this hub.' : `There are:\n${list}`

@@ -66,8 +66,8 @@ export async function chat(wishes: ChatOptions): Promise<number> {
 }
 
 /**
- * Keeps V8's space for new objects as small as it is once the chat has started. V8 would double it again and again over hours,
- * up to 128 MB of which next to nothing is live, and would not give it back.
+ * Keeps V8's space for new objects as small as it is once the chat has started. Otherwise V8 would keep doubling it over hours, up to 128
+ * MB with almost no live data, and would not release it.
  */
 async function keepYoungHeapSmall(): Promise<void> {
   keepCompiledCode()

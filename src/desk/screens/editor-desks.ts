@@ -22,7 +22,7 @@ import { setupCommand } from '../slash/setup.ts'
 import { workModes } from '../../settings/work-mode.ts'
 import { DeskApp } from '../desk-app.ts'
 
-/** How many sessions an editor is told of. */
+/** The most sessions that are listed for an editor. */
 const mostListed = 100
 
 /** The desks of an editor, one for each of its threads. */
@@ -60,7 +60,7 @@ export class ProjectEditorDesks implements EditorDesks {
       const found = await index.sessions(of)
       return found.slice(0, mostListed).flatMap((session) => {
         const { id, path, last, cli } = session
-        // An editor resumes a session by its id; an imported one is only read.
+        // An editor resumes a session by its id; an imported session can only be read.
         return path === undefined || cli !== undefined ? [] : [{ session: id, cwd: path, title: title(session), last }]
       })
     } finally {
@@ -86,7 +86,7 @@ export class ProjectEditorDesks implements EditorDesks {
     }
     const settings = await read()
     if (enabledAgents(settings).length === 0) throw new UsageError(noAgentWords(settings))
-    // An editor sends all folders of its workspace: one that cannot be added does not keep the session from opening.
+    // An editor sends all folders of its workspace: a folder that cannot be added does not prevent the session from opening.
     const added = setFolders(folders, { ...place, env: io.env })
     for (const warning of added.warnings) say(io, `termaite: ${warning}`)
     const wishes = { fresh: session === undefined, budget: noBudget, folders: added.folders }

@@ -8,10 +8,10 @@ import { nativeAgents } from '../../settings/enabled-agents.ts'
 import { isTrusted } from './shared/native-agent.ts'
 import { askForTrust } from './agents/trust.ts'
 
-/** The commands in files; `untrusted`: some of the project's are only named. */
+/** The commands in files; `untrusted`: some commands of the project are listed but not usable yet. */
 export type FileCommandList = { commands: Command[]; warnings: string[]; untrusted: boolean }
 
-/** The commands in files, as they are at the moment; without a word on trust, those of the project are only named. */
+/** The commands in files as they are now. Until the folder is trusted, the commands of the project are listed but not usable. */
 export function fileCommands(controls: DeskControls, taken: readonly string[], trusted: boolean): FileCommandList {
   const { commands, warnings, unused } = find(controls, taken, trusted)
   const names = new Set(commands.map(({ name }) => name))
@@ -41,7 +41,7 @@ function find(controls: DeskControls, taken: readonly string[], trusted: boolean
   return findFileCommands({ cwd, root, home, trusted }, taken)
 }
 
-/** Sends the prompt of a command. Its file and the trust in it are looked at anew for each use. */
+/** Sends the prompt of a command. Its file and its trust are checked again at each use. */
 async function use(
   controls: DeskControls,
   taken: readonly string[],
@@ -66,7 +66,7 @@ async function use(
   controls.send(prompt, terms)
 }
 
-/** The command as its file is now; undefined when it is the project's and the person does not trust the folder. */
+/** The command as its file is now; undefined if it belongs to the project and the person does not trust the folder. */
 async function trustedCommand(
   controls: DeskControls,
   taken: readonly string[],

@@ -11,8 +11,8 @@ import { isTrusted } from './shared/native-agent.ts'
 import { builtInNames } from './slash-commands.ts'
 
 /**
- * The prompt of a command in a file, for a run without a desk. Undefined where no file defines a command of this name: the words
- * are a prompt then. A command of a folder that is not trusted is an error, because nobody would notice that it was not used.
+ * The prompt of a command in a file, for a run without a desk. Undefined if no file defines a command of this name: then the text is a
+ * prompt. A command of an untrusted folder is an error, because nobody would notice that it was not used.
  */
 export async function headlessCommand(
   app: App,
@@ -25,7 +25,7 @@ export async function headlessCommand(
   const find = (trusted: boolean) => findFileCommands({ cwd, root, home, trusted }, taken)
   const named = <T extends { name: string }>(all: readonly T[]) => all.find((one) => one.name === name)
   const untrusted = find(false)
-  // The person's own command counts until the folder is trusted.
+  // The person's own command is used until the folder is trusted.
   const waiting = named(untrusted.unused)
   const trusted = waiting !== undefined && (await isTrusted(app))
   if (waiting && !trusted && !named(untrusted.commands))
@@ -48,8 +48,8 @@ export async function headlessCommand(
 }
 
 /**
- * Says that the words of a prompt name no command, and that they are sent as a prompt. `inShell` are the commands of the
- * program, some of which do what a command of the chat does.
+ * Says that the text of a prompt does not name a command, and that it is sent as a prompt. `inShell` are the commands of the program;
+ * some of them do what a command of the chat does.
  */
 export async function promptNotice(app: App, name: string, inShell: readonly string[]): Promise<string> {
   const sent = 'It is sent as a prompt.'

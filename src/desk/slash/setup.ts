@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { runSetup } from '../setup.ts'
 
-/** The steps of `termaite setup` on cards; runs by itself when no agent is configured. */
+/** The steps of `termaite setup` on cards; runs by itself if no agent is configured. */
 export function setupCommand(controls: DeskControls): Command {
   return {
     name: 'setup',

@@ -88,7 +88,7 @@ function builtInCommands(controls: DeskControls): Command[] {
   return commands
 }
 
-/** termaite's own commands where there is no desk: their names and words, not their work. */
+/** The names and descriptions of termaite's own commands, for use without a desk; they cannot run. */
 export const builtInTable = (): readonly Omit<Command, 'run' | 'complete'>[] => builtInCommands(noDesk)
 
 export const builtInNames = (): string[] => builtInTable().map(({ name }) => name)
@@ -100,8 +100,8 @@ const noDesk = new Proxy({} as DeskControls, {
 })
 
 /**
- * All slash commands that `suits` lets through. `warn` hears of files that cannot be used, of each fault once, and `changed` of a
- * list that is another one now.
+ * All slash commands that `suits` accepts. `warn` gets a message once for each fault of a file that cannot be used; `changed` is called
+ * when the list changes.
  */
 export function slashCommands(
   controls: DeskControls,
@@ -133,7 +133,7 @@ export function slashCommands(
   }
   // Files and trust change, so the list is made again after each command.
   const refresh = async () => {
-    // Looking at what is trusted takes long, and is not needed where a project has no commands.
+    // Checking trust takes long, and is unnecessary if the project has no commands.
     const untrusted = fileCommands(controls, taken, false)
     const trusted = untrusted.untrusted && (await isTrusted(controls.app()))
     take(trusted ? fileCommands(controls, taken, true) : untrusted)
@@ -141,11 +141,11 @@ export function slashCommands(
     skills = await commandsOfSkills(controls, names).catch(() => [])
     await arrange()
   }
-  // A server's prompts join the list when the server has sent them, and leave it with the server.
+  // A server's prompts are added once the server has sent them, and are removed with the server.
   controls.app().native.state.serversChanged.add(() => {
     void arrange()
   })
-  // The commands of a trusted project and of skills join the list when they have been read.
+  // The commands of a trusted project and of skills are added once they have been read.
   take(fileCommands(controls, taken, false))
   put([])
   return Object.assign(all, { refresh })
@@ -161,7 +161,7 @@ function followed(command: Command, then: () => Promise<unknown>): Command {
   }
 }
 
-/** Catches a command's errors and shows them where it was typed. */
+/** Catches a command's errors and shows them on the screen where it was typed. */
 function toldWhenBroken(command: Command): Command {
   return {
     ...command,

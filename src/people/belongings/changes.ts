@@ -10,8 +10,8 @@ import { withItem, withoutItem } from '../../native/mcp-config/json-lists.ts'
 import { projectFile } from '../../settings/settings-schema.ts'
 
 /**
- * What is written for one thing, so that it can be found and taken back: an entry of a settings file, an item of a list in
- * one, a line of the instructions, or a link to a folder.
+ * What is written for one thing, so that it can be found and removed again: an entry of a settings file, an item of a list in one, a line
+ * of the instructions, or a link to a folder.
  */
 export type Written =
   | { as: 'entry'; file: string; keys: string[]; value: unknown }
@@ -19,10 +19,10 @@ export type Written =
   | { as: 'line'; file: string; line: string }
   | { as: 'link'; path: string; target: string }
 
-/** How a thing stands: not used yet, used, or in the way of something of the same name. */
+/** The state of a thing: not used yet, used, or its name is taken by something else. */
 export type ThingStanding = 'new' | 'used' | 'taken'
 
-/** Says what would be written for a thing. */
+/** Returns what would be written for a thing. */
 export function writtenFor(thing: Thing, { home, root }: ThingsPlace): Written {
   const file = thing.source.owner === 'person' ? join(home, 'settings.json') : join(root, projectFile)
   switch (thing.kind) {
@@ -42,12 +42,12 @@ export function writtenFor(thing: Thing, { home, root }: ThingsPlace): Written {
   }
 }
 
-/** The files as they are, and as they would be after all changes; a file that does not exist has no `before`. */
+/** A file as it is, and as it would be after all changes; a file that does not exist has no `before`. */
 type FileEdit = { path: string; before?: string; after: string }
 
 export type Changes = { edits: FileEdit[]; links: { path: string; target: string }[] }
 
-/** How a thing stands, by what is in the files now. */
+/** The state of a thing, by the current content of the files. */
 export function standingOf(written: Written): ThingStanding {
   switch (written.as) {
     case 'entry': {
@@ -67,7 +67,7 @@ export function standingOf(written: Written): ThingStanding {
   }
 }
 
-/** Joins what is to be written into the edits of whole files. Nothing is changed by it. */
+/** Combines everything that is to be written into edits of whole files. Changes nothing. */
 export function changesFor(all: readonly Written[]): Changes {
   const edits = new Map<string, FileEdit>()
   const links: Changes['links'] = []
@@ -93,7 +93,7 @@ function added(text: string, written: Exclude<Written, { as: 'link' }>): string 
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${written.line}\n`
 }
 
-/** Writes the changes. Throws a UsageError where a file has changed since the person saw what would be written. */
+/** Writes the changes. Throws a UsageError if a file has changed since the person saw what would be written. */
 export function carryOut({ edits, links }: Changes): void {
   for (const { path, before } of edits)
     if (textOf(path) !== before)
@@ -108,7 +108,7 @@ export function carryOut({ edits, links }: Changes): void {
   }
 }
 
-/** Takes back what was written for one thing. False where it is not there any more as it was written. */
+/** Removes what was written for one thing. Returns false if it is no longer there as it was written. */
 export function takeBack(written: Written): boolean {
   if (written.as === 'link') {
     if (linkTarget(written.path) !== written.target) return false
@@ -123,7 +123,7 @@ export function takeBack(written: Written): boolean {
   return true
 }
 
-/** The text without what was written; undefined where it cannot be read. */
+/** The text without what was written; undefined if the file cannot be parsed. */
 function removed(text: string, written: Exclude<Written, { as: 'link' }>): string | undefined {
   if (written.as === 'line') {
     const lines = text.split('\n')
@@ -151,7 +151,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** Where a link leads as it is written; an empty text for anything that is no link, undefined where there is nothing. */
+/** The target of a link as it is written; an empty text if the path is not a link, undefined if it does not exist. */
 function linkTarget(path: string): string | undefined {
   const there = lstatSync(path, { throwIfNoEntry: false })
   if (!there) return undefined

@@ -29,10 +29,10 @@ export type Thing = { source: ThingSource } & (
   | { kind: 'server'; name: string; entry: Record<string, unknown>; secrets: LeftSecret[] }
   | ({ kind: 'rule' } & FoundRule)
   | ({ kind: 'hook' } & FoundHook)
-  /** A folder or a file that is read where it lies; `link` is the name of the reference to it. */
+  /** A folder or a file that is read in place; `link` is the name of the reference to it. */
   | { kind: ReadKind; path: string; link: string; count: number }
 ) & {
-    /** Whether termaite itself reads the thing where it lies once the folder is trusted. */
+    /** Whether termaite itself reads the thing in place once the folder is trusted. */
     inPlace?: true
   }
 
@@ -45,7 +45,7 @@ export type FoundThings = {
 
 export type ThingsPlace = Place & { env: Readonly<Record<string, string | undefined>> }
 
-/** A profile that knows what a person can have set up for its CLI. */
+/** A profile that can find what a person has set up for its CLI. */
 export type OwnerProfile = Profile & { belongings(): Promise<Belongings> }
 
 export const hasBelongings = (profile: Profile): profile is OwnerProfile => profile.belongings !== undefined
@@ -54,7 +54,7 @@ export const hasBelongings = (profile: Profile): profile is OwnerProfile => prof
 const longest = 32 * 1024 * 1024
 const mostFiles = 50
 
-/** Finds what the person has set up for some CLIs, in their home and in the project. Nothing is run and nothing is changed. */
+/** Finds what the person has set up for some CLIs, in their home and in the project. Runs nothing and changes nothing. */
 export async function findThings(profiles: readonly OwnerProfile[], place: ThingsPlace): Promise<FoundThings> {
   const found: FoundThings = { things: [], unusable: [], faults: [] }
   const person = place.env.HOME ?? ''
@@ -74,7 +74,7 @@ export async function findThings(profiles: readonly OwnerProfile[], place: Thing
       else found.things.push({ kind, path, link: name, count, source })
     }
     for (const file of belongings.settings(at)) {
-      // In the home itself both are the same file, which is the person's.
+      // If the project is the home folder, both are the same file, which belongs to the person.
       if (file.owner === 'project' && (place.root === realIfThere(person) || seen.has(file.path))) continue
       if (file.owner === 'person') seen.add(file.path)
       for (const path of filesOf(file))
@@ -156,7 +156,7 @@ async function valueOf(format: BelongingsFile['format'], text: string): Promise<
 const deepest = 4
 const mostEntries = 2000
 
-/** How many commands, skills or subagents lie in a folder; a file of instructions counts as one. */
+/** How many commands, skills or subagents are in a folder; a file of instructions counts as one. */
 function countIn(kind: ReadKind, path: string): number {
   if (kind === 'instructions') return statSync(path).isFile() && statSync(path).size > 0 ? 1 : 0
   const counts = kind === 'skills' ? /^skill\.md$/i : kind === 'commands' ? /\.(?:md|toml)$/ : /\.md$/

@@ -14,8 +14,8 @@ import { findThings, thingWords } from './found-things.ts'
 import { standingOf, writtenFor } from './changes.ts'
 
 /**
- * A thing with how it stands. `waiting`: it came with a project that the person has not trusted. `in place`: termaite reads
- * it where it lies, because the project is trusted.
+ * A thing with its state. `waiting`: it came with a project that the person has not trusted. `in place`: termaite reads it in place,
+ * because the project is trusted.
  */
 export type Offered = { thing: Thing; written: Written; standing: ThingStanding | 'waiting' | 'in place' }
 
@@ -23,7 +23,7 @@ export type Offers = Omit<FoundThings, 'things'> & { offered: Offered[] }
 
 export type OffersWorld = { place: ThingsPlace; store: Store; clock: Clock }
 
-/** Finds what termaite can use of what the person has set up for other CLIs, and says how each thing stands. */
+/** Finds the things set up for other CLIs that termaite can use, with the state of each. */
 export async function findOffers(
   { place, store, clock }: OffersWorld,
   profiles: readonly OwnerProfile[],
@@ -58,7 +58,7 @@ function standing(written: Written): ThingStanding {
   }
 }
 
-/** Of two new things that would take the same name the first one stays new. */
+/** If two new things would take the same name, only the first stays new. */
 function withoutDoubles(offered: readonly Offered[]): Offered[] {
   const names = new Set<string>()
   return offered.flatMap((one): Offered[] => {
@@ -76,12 +76,12 @@ function withoutDoubles(offered: readonly Offered[]): Offered[] {
   })
 }
 
-/** Words of others on one line that is safe for a terminal, without anything that looks like a secret. */
+/** Untrusted text on one line, safe for a terminal, without anything that looks like a secret. */
 export const safeWords = (words: string) => oneLine(terminalText(mask(words)), 300)
 
 export const isNew = ({ standing: now }: Offered) => now === 'new'
 
-/** Whether a thing widens what an agent may do, or runs by itself: it needs a yes of its own. */
+/** Whether a thing widens an agent's rights, or runs by itself: it needs its own yes. */
 export const isHook = ({ thing }: Offered) => thing.kind === 'hook'
 export const isAllowing = ({ thing }: Offered) => thing.kind === 'rule' && thing.list === 'allow'
 
@@ -89,7 +89,7 @@ export const isAllowing = ({ thing }: Offered) => thing.kind === 'rule' && thing
 export const homePath = (path: string, home: string | undefined) =>
   home !== undefined && home !== '/' && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 
-/** The words about a thing beside its name and its file. */
+/** The text about a thing beside its name and its file. */
 const standingWords: Readonly<Record<Offered['standing'], string>> = {
   new: '',
   used: 'used already',
@@ -98,7 +98,7 @@ const standingWords: Readonly<Record<Offered['standing'], string>> = {
   'in place': 'read where it lies',
 }
 
-/** How many things that cannot be used are shown of one CLI, where not all of them are asked for. */
+/** How many unusable things of one CLI are shown, unless all of them are asked for. */
 const mostUnusable = 5
 
 /** Everything that was found, by CLI, in lines without any value that may be a secret. */
@@ -130,14 +130,14 @@ export function offerLine({ thing, standing: now }: Offered, home: string | unde
   return parts.filter((part) => part !== '').join(' · ')
 }
 
-/** How a thing is found once it is used. */
+/** How to call a thing once it is used. */
 function useWords(thing: Thing): string {
   if (thing.kind === 'commands') return `as /${thing.link}:<name>`
   if (thing.kind !== 'server' || thing.secrets.length === 0) return ''
   return `without its secret ${thing.secrets.map(({ field }) => field).join(', ')}`
 }
 
-/** Where the secrets lie that were not copied, and what to do. */
+/** Names the places of the secrets that were not copied, and says what to do about them. */
 export function secretWords(offered: readonly Offered[], home: string | undefined): string[] {
   return offered.flatMap(({ thing }) =>
     thing.kind !== 'server'

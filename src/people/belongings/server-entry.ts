@@ -3,15 +3,15 @@ import { defined } from '../../base/defined.ts'
 import { mask } from '../../safety/redaction.ts'
 import { isSecretVariable } from '../../safety/secret-patterns.ts'
 
-/** A secret that stays where it lies: the name of its field there, and the variable by which termaite's settings refer to it. */
+/** A secret that stays in its place: the name of its field there, and the variable by which termaite's settings refer to it. */
 export type LeftSecret = { field: string; variable: string }
 
-/** A server as it is written into our settings, and the secrets that are not copied with it. */
+/** A server as it is written into our settings, and its secrets, which are not copied. */
 type ServerEntry = { entry: Record<string, unknown>; secrets: LeftSecret[] }
 
 /**
- * Makes the entry of a server for our settings; a text says why there is none. A value that may be a secret is not copied:
- * a variable of the person's environment takes its place.
+ * Makes the entry of a server for our settings; a string explains why the server has no entry. A value that may be a secret is not
+ * copied: a variable of the person's environment replaces it.
  */
 export function serverEntry(server: FoundServer): ServerEntry | string {
   const secrets: LeftSecret[] = []
@@ -38,31 +38,31 @@ export function serverEntry(server: FoundServer): ServerEntry | string {
   return { entry: defined({ command, args: args.length === 0 ? undefined : args, cwd, env, timeoutSeconds }), secrets }
 }
 
-/** The default of a variable is a part of the text: one that may be a secret is left out. */
+/** The default of a variable is part of the text, so a default that may be a secret is left out. */
 function withoutLiteralSecret(reference: string): string {
   return reference.replaceAll(/\$\{(\w+):-([^}]*)\}/g, (whole, variable: string, otherwise: string) =>
     isHarmless(variable, otherwise) ? whole : `\${${variable}}`,
   )
 }
 
-/** Whether a path begins at the folder in which a program is started. */
+/** Whether a path is relative to the folder in which a program is started. */
 const isRelative = (word: string) =>
   /^\.{1,2}(?:\/|$)/.test(word) || (/^[\w.@-]+\//.test(word) && !word.includes('://'))
 
-/** An argument that is the file of a program, by a path from that folder. */
+/** An argument that is a program file, as a path relative to that folder. */
 const isProgramHere = (arg: string) =>
   /^\.{1,2}\//.test(arg) || /^(?![-/~$])[^\s:]+\.(?:[cm]?[jt]s|py|rb|sh|pl|php|jar)$/.test(arg)
 
 /**
- * Whether a server of the person would run a file of whichever project is open: its command, or a program among its arguments,
- * is a path from the folder in which it is started.
+ * Whether a server of the person would run a file of any project that is open: its command, or a program among its arguments, is a path
+ * relative to the folder in which it is started.
  */
 export function runsProjectFile(server: FoundServer): boolean {
   if ('url' in server || /^[/~]/.test(server.cwd ?? '')) return false
   return isRelative(server.command) || server.args.some(isProgramHere)
 }
 
-/** Whether a hook of the person would run a file of whichever project is open. */
+/** Whether a hook of the person would run a file of any project that is open. */
 export function hookRunsProjectFile(command: string): boolean {
   return (
     /_PROJECT_DIR\b/.test(command) ||
@@ -78,11 +78,11 @@ const variableName = (text: string) =>
     .replaceAll(/\W/g, '_')
     .replace(/^(?=\d)/, '_')
 
-/** Words that are values of settings and no secrets. */
+/** Words that are values of settings, not secrets. */
 const settingWords =
   /^(?:true|false|yes|no|on|off|\d{1,5}|production|development|test|debug|info|warn|warning|error|trace|silent|verbose|stdio|http|sse|utf-?8|[a-z]{2}_[A-Z]{2}(?:\.UTF-8)?)$/i
 
-/** Whether a value is surely no secret: a word of a short list, a path, or an address without a part in which keys stand. */
+/** Whether a value is certainly not a secret: a word of a short list, a path, or an address without a part that may contain keys. */
 function isHarmless(field: string, value: string): boolean {
   if (isSecretVariable(field) || /auth|cookie|cred|pass|pwd|token|key|secret|session/i.test(field)) return false
   if (value === '' || settingWords.test(value)) return true
@@ -97,7 +97,7 @@ function isHarmless(field: string, value: string): boolean {
   )
 }
 
-/** Whether a text of a command or an address seems to hold a secret. */
+/** Whether the text of a command or an address seems to contain a secret. */
 function hidesSecret(text: string): boolean {
   if (mask(text) !== text) return true
   const address = /^[a-z][\w+.-]*:\/\//i.test(text) ? URL.parse(text) : null
@@ -108,7 +108,7 @@ function hidesSecret(text: string): boolean {
 
 const secretField = /auth|cred|pass|pwd|token|key|secret|signature|sig$/i
 
-/** `--api-key abc`: the word behind a flag with such a name. */
+/** `--api-key abc`: the word after a flag with such a name. */
 function isAfterSecretFlag(flag: string | undefined, arg: string): boolean {
   return flag !== undefined && /^--?[\w-]+$/.test(flag) && secretField.test(flag) && !/^-|^\$\{\w+\}$/.test(arg)
 }

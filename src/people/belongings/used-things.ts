@@ -5,10 +5,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { takeBack } from './changes.ts'
 import { thingWords } from './found-things.ts'
 
-/** A thing of another CLI that was taken into use: whose it was, where it came from, and what was written for it. */
+/** A thing of another CLI that was taken into use: its CLI, its source, and what was written for it. */
 type UsedThing = { cli: string; what: string; source: string; at: number; written: Written }
 
-/** Everything that was taken into use, so that one command takes it back. */
+/** Everything that was taken into use, so that one command can remove it again. */
 type UsedDoc = { things: UsedThing[] }
 
 const usedDoc = (store: Store): Doc<UsedDoc> => store.doc<UsedDoc>('belongings', { things: [] }, asKept)
@@ -20,7 +20,7 @@ function asKept(found: unknown): UsedDoc | undefined {
   return Array.isArray(things) && things.every(isUsed) ? (found as UsedDoc) : undefined
 }
 
-/** Keeps what is about to be written, before it is written. */
+/** Records what is about to be written, before it is written. */
 export async function keepUsed(
   store: Store,
   things: readonly { thing: Thing; written: Written }[],
@@ -40,7 +40,7 @@ export async function usedThings(store: Store, clis: readonly string[]): Promise
   return (await usedDoc(store).read()).things.filter(({ cli }) => clis.includes(cli))
 }
 
-/** Takes back what was written for the things of some CLIs. What was changed since stays, and is named. */
+/** Removes what was written for the things of some CLIs. Parts that have changed since are kept and reported. */
 export async function takeAllBack(
   store: Store,
   clis: readonly string[],

@@ -20,12 +20,12 @@ import { argumentNames, formatOf } from './command-text.ts'
 export type FileCommand = {
   name: string
   description: string
-  /** The arguments, as the file writes them for a person. */
+  /** The arguments, as the file describes them for a person. */
   hint?: string
   tools?: string[]
   model?: string
   body: string
-  /** How the text writes the places for its arguments; `numbered` where it is left out. */
+  /** How the text marks the places for its arguments; `numbered` if omitted. */
   format?: CommandFormat
   /** The names of the arguments, in their order. */
   names?: string[]
@@ -43,12 +43,12 @@ export type FileCommands = {
   unused: { name: string; place: string }[]
 }
 
-/** Fields that are used, and those that mean nothing here: OpenCode's agents and subtasks are its own. */
+/** Fields that are used, and fields without a meaning here, such as OpenCode's agents and subtasks. */
 const known = ['description', 'argument-hint', 'arguments', 'allowed-tools', 'model', 'name', 'agent', 'subtask']
 
 /**
- * Finds the commands of a trusted project and the person's own ones. A command never takes the place of one of termaite's
- * (`taken`): it has its folder's word before its name then, such as /project:undo.
+ * Finds the commands of a trusted project and the person's own commands. A command never replaces one of termaite's (`taken`): then its
+ * name gets a prefix for its folder, such as /project:undo.
  */
 export function findFileCommands(place: SessionPlace, taken: readonly string[] = []): FileCommands {
   const { files, warnings, unused } = findDefinitions('commands', place)

@@ -13,18 +13,18 @@ import { leashOf, nativeAgents } from '../../settings/enabled-agents.ts'
 import { exit } from '../../core/exit-codes.ts'
 import { CommandText } from './command-text.ts'
 
-/** A prompt that a command's file has become, and the terms of its turn. */
+/** A prompt made from a command's file, and the terms of its turn. */
 export type CommandPrompt = { prompt: string; terms: CommandTerms }
 
-/** The person who typed a command: `ask` asks them, `say` tells them something. */
+/** The person who typed a command: `ask` asks them a question, `say` shows them a message. */
 export type CommandCaller = { ask: Ask; signal: AbortSignal; say(words: string): void }
 
 /** More command lines than any real command has. */
 const mostShells = 20
 
 /**
- * Makes the prompt of a command. Its command lines run under the rules of termaite's own agent: behind the wall, or after a yes;
- * with nobody to ask only where a rule allows it. Throws a UsageError when one of them may not run: nothing is sent then.
+ * Makes the prompt of a command. Its command lines run under the rules of termaite's own agent: behind the wall, or after a yes; if
+ * nobody can be asked, only if a rule allows it. Throws a UsageError if one of them may not run: then nothing is sent.
  */
 export async function commandPrompt(
   app: App,
@@ -47,7 +47,7 @@ export async function commandPrompt(
   return { prompt: [parts.join(''), ...(rest === '' ? [] : [rest])].join('\n\n'), terms }
 }
 
-/** The words that attach a file to a prompt. */
+/** The mention that attaches a file to a prompt. */
 const reference = (path: string) => (/\s/.test(path) ? `@"${path}"` : `@${path}`)
 
 /** Runs one command line of a command, and returns its output for the prompt. */
@@ -86,7 +86,7 @@ async function outputOf(
       exit.refused,
     )
   const output = result.text.trim()
-  // One plain line fits into a sentence; anything else is marked, so that it is read as output and its @ attaches nothing.
+  // One plain line fits into a sentence; anything else is tagged, so that it is read as output and its @ attaches nothing.
   if (!/[\n@<`]/.test(output) && output.length <= 200) return output
   return `\n${tag('output', ` command="${attribute(line)}"`, output)}\n`
 }

@@ -4,26 +4,26 @@ import { UsageError } from '../../core/io.ts'
 import { realOrSame } from '../../base/files/real-path.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 
-/** A part of a command's text: plain text, a file that is attached, or a command line whose output stands in its place. */
+/** A part of a command's text: plain text, a file to attach, or a command line that is replaced by its output. */
 type Piece = { text: string } | { file: string } | { shell: string }
 
-/** The words that were typed after a command; quotes hold a word together. */
+/** The words typed after a command; quotes keep a word together. */
 type Typed = { text: string; words: readonly string[] }
 
-/** The words that are put into a place for arguments: as one text, and as separate words of a command line. */
+/** The words that fill a place for arguments: as one text, and as separate words of a command line. */
 type Filling = Typed
 
-/** How one CLI writes the places for arguments. `fill` returns undefined for a place that stays as it is written. */
+/** How one CLI marks the places for arguments. `fill` returns undefined for a place that is left as it is. */
 type Places = { pattern: RegExp; fill(match: RegExpMatchArray, typed: Typed): Filling | undefined }
 
 /**
- * The formats of command files, by what differs between them. `numbered`: `$1` is the first word. `greedy`: the same, and the
- * highest number takes all words from there on. `indexed`: `$0` is the first word, and words can have names. `shell`: as in a
- * shell, with `$@` and defaults. `braces`: `{{args}}`, `!{command}` and `@{path}`.
+ * The formats of command files, by their differences. `numbered`: `$1` is the first word. `greedy`: the same, but the highest number
+ * takes all remaining words. `indexed`: `$0` is the first word, and words can have names. `shell`: as in a shell, with `$@` and defaults.
+ * `braces`: `{{args}}`, `!{command}` and `@{path}`.
  */
 export type CommandFormat = 'numbered' | 'greedy' | 'indexed' | 'shell' | 'braces'
 
-/** The formats of the CLIs, by the folder that holds their commands; all others are `numbered`, as termaite's own. */
+/** The formats of the CLIs, by the folder of their commands; all others are `numbered`, like termaite's own. */
 const formats: Readonly<Record<string, CommandFormat>> = {
   '.termaite': 'numbered',
   '.claude': 'indexed',
@@ -33,7 +33,7 @@ const formats: Readonly<Record<string, CommandFormat>> = {
   '.qwen': 'braces',
 }
 
-/** The format of a command's file: by the folder that it lies in, also where a link of the person leads there, else by its text. */
+/** The format of a command's file: by its folder, even if a link of the person leads there, otherwise by its text. */
 export function formatOf({ path, body, fields }: Pick<DefinitionFile, 'path' | 'body' | 'fields'>): CommandFormat {
   if (path.endsWith('.toml')) return 'braces'
   const folder = realOrSame(path)
@@ -45,7 +45,7 @@ export function formatOf({ path, body, fields }: Pick<DefinitionFile, 'path' | '
   return body.includes('{{args}}') && body.search(numbered.pattern) < 0 ? 'braces' : 'numbered'
 }
 
-/** The names of a command's words, in their order: as a list, or in one line. */
+/** The names of a command's arguments, in their order: as a list, or in one line. */
 export function argumentNames({ fields }: Pick<DefinitionFile, 'fields'>): string[] {
   return [fields.arguments ?? []]
     .flat()
@@ -53,7 +53,7 @@ export function argumentNames({ fields }: Pick<DefinitionFile, 'fields'>): strin
     .filter((name) => /^[A-Za-z_][\w-]*$/.test(name))
 }
 
-/** A command's text, as its file's format reads it. */
+/** A command's text, parsed by its file's format. */
 export class CommandText {
   readonly pieces: readonly Piece[]
   #body: string
@@ -65,7 +65,7 @@ export class CommandText {
     this.#places = placesIn(body, format, names)
   }
 
-  /** Whether what was typed fills a place of the text; else it follows the text. */
+  /** Whether the typed words fill a place of the text; otherwise they follow the text. */
   hasPlaceFor(typed: string): boolean {
     const given = typedWords(typed)
     return [...this.#body.matchAll(this.#places.pattern)].some((match) => this.#places.fill(match, given) !== undefined)
@@ -84,8 +84,8 @@ export class CommandText {
   }
 
   /**
-   * Fills the arguments into a command line, so that each of them stays a word, or a part of one, whatever is typed. Throws a
-   * UsageError for a place where the quotes of a shell cannot be followed with certainty.
+   * Fills the arguments into a command line, so that each stays a word, or part of one, whatever was typed. Throws a UsageError for a
+   * place whose shell quotes cannot be parsed with certainty.
    */
   filledShell(line: string, typed: string): string {
     const given = typedWords(typed)
@@ -95,7 +95,7 @@ export class CommandText {
     while (reader.at < line.length) {
       placeHere.lastIndex = reader.at
       const match = reader.isComment ? null : placeHere.exec(line)
-      // Without any words the shell itself puts nothing in a place that cannot be followed.
+      // If no words were typed, the shell itself puts nothing in a place that cannot be parsed.
       const filling = match && (given.text !== '' || reader.quote !== undefined) && this.#places.fill(match, given)
       if (!match || !filling) filled += reader.next()
       else if (reader.quote === undefined || line[reader.at - 1] === '$')
@@ -112,17 +112,17 @@ export class CommandText {
   }
 }
 
-/** Words after which brackets or arguments mean something else than in plain commands. */
+/** Words after which brackets or arguments mean something other than in plain commands. */
 const otherSyntax = /(?:^|[\s;&|(])(?:case|select|eval|let|\[\[|\(\()(?=[\s(]|$)/
 
-/** Reads a command line piece by piece, and knows in which quotes the next one stands. */
+/** Reads a command line piece by piece, and tracks the quotes around the next one. */
 class ShellReader {
   at = 0
   isComment = false
   #line: string
-  /** The open quotes and substitutions, the innermost last; a substitution counts the brackets that are open in it. */
+  /** The open quotes and substitutions, the innermost last; a substitution counts its open brackets. */
   #open: ('"' | "'" | { brackets: number })[] = [{ brackets: 0 }]
-  /** Whether the rest of the line cannot be followed. */
+  /** Whether the rest of the line cannot be parsed. */
   #lost: boolean
 
   constructor(line: string) {
@@ -130,7 +130,7 @@ class ShellReader {
     this.#lost = otherSyntax.test(line)
   }
 
-  /** The quotes around the next piece; undefined where they are not certain. */
+  /** The quotes around the next piece; undefined if they are not certain. */
   get quote(): '' | '"' | "'" | undefined {
     if (this.#lost || this.isComment) return undefined
     const last = this.#open.at(-1)!
@@ -190,7 +190,7 @@ class ShellReader {
   }
 }
 
-/** A text inside quotes of a command line. */
+/** A text escaped for use inside quotes of a command line. */
 const within = (text: string, quote: string) =>
   quote === '"' ? text.replaceAll(/["\\$`]/g, '\\$&') : text.replaceAll("'", "'\\''")
 
@@ -209,7 +209,7 @@ const numbered: Places = {
   fill: ({ groups }, typed) => (groups!.all ? typed : one(typed.words[Number(groups!.number) - 1] ?? '')),
 }
 
-/** As OpenCode fills them. */
+/** The places as OpenCode fills them. */
 function greedy(body: string): Places {
   const pattern = /\$(?:(?<all>ARGUMENTS)\b|(?<number>\d+))/g
   const last = Math.max(0, ...[...body.matchAll(pattern)].map(({ groups }) => Number(groups!.number ?? 0)))
@@ -224,7 +224,7 @@ function greedy(body: string): Places {
   }
 }
 
-/** As Claude Code fills them: a number without a word stays as it is written, and a name without one is left out. */
+/** The places as Claude Code fills them: a number without a word is left as it is, and a name without one is removed. */
 function indexed(names: readonly string[]): Places {
   const named = names.length === 0 ? '' : `|(?<name>${names.join('|')})(?![\\w-])`
   const pattern = String.raw`\$(?:ARGUMENTS\[(?<index>\d+)\]|(?<all>ARGUMENTS)\b|(?<number>\d+)(?!\w)${named})`
@@ -239,7 +239,7 @@ function indexed(names: readonly string[]): Places {
   }
 }
 
-/** As pi fills them. */
+/** The places as pi fills them. */
 const shell: Places = {
   pattern:
     /\$(?:(?<all>@|ARGUMENTS\b)|(?<number>\d+)|\{(?:(?<some>@|\d+):-(?<otherwise>[^}]*)|@:(?<from>\d+)(?::(?<count>\d+))?)\})/g,
@@ -275,9 +275,9 @@ function placesIn(body: string, format: CommandFormat, names: readonly string[])
 /** Command lines are written as !`…`, or as a block that begins with ```!, as in Claude Code and OpenCode. */
 const inline = /(?<![^\s([{:"'])!`([^`\n]+)`|^```![^\S\n]*\n([^]*?)\n```[^\S\n]*$/gm
 
-/** Splits a text into its pieces. It is split before anything is filled in, so that no argument can add a command line. */
+/** Splits a text into its pieces. This happens before anything is filled in, so that no argument can add a command line. */
 function piecesOf(body: string, format: CommandFormat): Piece[] {
-  // A shell-like format has nothing that would be run: pi sends such a text as it is.
+  // The shell format runs nothing: pi sends such a text as it is.
   if (format === 'shell') return [{ text: body }]
   if (format === 'braces') return bracedPieces(body)
   const pieces: Piece[] = []
@@ -289,7 +289,7 @@ function piecesOf(body: string, format: CommandFormat): Piece[] {
   return [...pieces, { text: body.slice(at) }]
 }
 
-/** Splits a text at `!{command}` and `@{path}`; brackets inside are counted, as Gemini CLI does. One that is not closed is text. */
+/** Splits a text at `!{command}` and `@{path}`, counting inner brackets as Gemini CLI does. An unclosed one is text. */
 function bracedPieces(body: string): Piece[] {
   const pieces: Piece[] = []
   let begun = 0

@@ -37,18 +37,18 @@ import { withOwnKeys } from '../../core/profile/key-variables.ts'
 /** The findings about one agent; `works` decides the exit code. */
 export type Checkup = {
   name: string
-  /** Whether the settings let the agent take turns. One that is switched off is not broken. */
+  /** Whether the settings let the agent take turns. A disabled agent is not broken. */
   enabled: boolean
-  /** The program's file; a command that is no file may still be a function of the shell. */
+  /** The program's file; a command without a file may still be a function of the shell. */
   installed: string | false
   version?: string
   loggedIn: boolean | 'unknown'
-  /** Where the key of our own agent is; the key itself is never shown. */
+  /** Where the key of our own agent is stored; the key itself is never shown. */
   key?: string
   answers: boolean | 'not asked'
   said?: string
   quota: string
-  /** Known to be out of quota, and not asked now. It is not broken, but takes no turns. */
+  /** Known to be out of quota, so it is not asked now. It is not broken, but takes no turns. */
   parked?: true
   /** Whether the agent's own settings name our MCP server. */
   mcp: 'wired' | 'not wired'
@@ -60,7 +60,7 @@ export type Checkup = {
 /** The parts of a checkup; `health` is missing when it could not be read. */
 type CheckupParts = { io: Io; place: Place; settings: Settings; health?: Health; quick: boolean }
 
-/** Examines one agent; unless it must be quick, asks it for one word. */
+/** Examines one agent; unless `quick` is set, asks it for one word. */
 export async function checkup(parts: CheckupParts, agent: AgentSettings): Promise<Checkup> {
   const { io, settings } = parts
   const profile = profileOf(agent)
@@ -103,13 +103,13 @@ function fileOf(agent: AgentSettings, profile: Profile | undefined, at: Pick<Io,
   return program === undefined ? undefined : findProgram(program.replace(/^~(?=\/)/, at.env.HOME ?? '~'), at)
 }
 
-/** A command that is one program with arguments: no lists, no functions, no word that the shell makes. */
+/** A command that is one program with arguments: no lists, no functions, no words that the shell expands. */
 const plainCommand = /^[^;|&(){}`\n]*$/
 const plainWord = /^[\w.+/~][\w.+/~-]*$/
 
 /**
- * Whether a command whose program is no file may still be one for the shell. A turn would tell; where none is asked for, the
- * shell is asked whether it knows the program of a plain command, as one of its own words or functions.
+ * Whether a command whose program is not a file may still be one for the shell. A turn would show that; if the checkup is quick and the
+ * command is plain, the shell is asked whether it knows the program as a builtin or a function.
  */
 async function isForShell(parts: CheckupParts, agent: AgentSettings): Promise<boolean> {
   if (agent.kind === 'native' || agent.command === undefined) return false
@@ -126,7 +126,7 @@ async function isForShell(parts: CheckupParts, agent: AgentSettings): Promise<bo
   return code === 0
 }
 
-/** Says why an agent gets no turns whatever its health, and what to do about it. */
+/** Says why an agent gets no turns regardless of its health, and what to do about it. */
 function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: Leash, there: boolean) {
   if (agent.enabled === false) return 'set "enabled" to true with termaite config edit, if this agent is to take turns'
   if (!there) return profile ? `install it: ${profile.install}` : commandHint
@@ -135,7 +135,7 @@ function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: 
   return undefined
 }
 
-/** Whether an agent may be asked. A checkup must change nothing, so an agent that cannot be held to reading is not asked. */
+/** Whether an agent may be asked. A checkup must change nothing, so an agent that cannot be limited to reading is not asked. */
 function mayBeAsked({ quick }: CheckupParts, agent: AgentSettings, profile: Profile | undefined): boolean {
   return !quick && (agent.kind === 'native' || agent.command !== undefined || profile?.leashes.read !== undefined)
 }
@@ -162,7 +162,7 @@ function quotaWords({ health, io }: CheckupParts, name: string, answered: boolea
     : `${words}; ${name} takes turns again after that, or as soon as it answers termaite doctor`
 }
 
-/** The slowest CLI says its version within this time, and a person still waits so long. */
+/** The slowest CLI prints its version within this time, and a person is still willing to wait that long. */
 const patienceMs = 20_000
 
 function shell({ io, place }: CheckupParts, command: string, { keys }: Profile) {
@@ -187,8 +187,8 @@ async function isLoggedIn(parts: CheckupParts, profile: Profile, file?: string):
 const timeoutSeconds = 60
 
 /**
- * Asks an agent for one word, held to reading, in a turn that is kept nowhere. The wall is that of its ordinary turns, so
- * that the doctor finds what a turn would find.
+ * Asks an agent for one word, limited to reading, in a turn that is not kept. The wall is that of its ordinary turns, so that the doctor
+ * sees what a turn would see.
  */
 async function askOneWord(
   { io, place, settings }: { io: Io; place: Place; settings: Settings },
@@ -196,7 +196,7 @@ async function askOneWord(
 ): Promise<Outcome> {
   const short = { timeoutSeconds, silenceSeconds: timeoutSeconds }
   const wall = needsWall(agent, { leash: leashOf(settings, agent) })
-  // The doctor says what is wrong now: it does not wait until a provider is free again.
+  // The doctor reports the current state: it does not wait until a provider is free again.
   const patient = agent.kind === 'native' ? { ...agent, retrySeconds: 5 } : agent
   const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...patient, ...short, wall }] }
   const store = memoryStore()

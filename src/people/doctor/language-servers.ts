@@ -12,11 +12,11 @@ type LanguageFinding = {
   state: 'found' | 'not trusted' | 'missing' | 'off'
   server?: string
   program?: string
-  /** How to get a server, where there is none. */
+  /** How to install a server, if none was found. */
   install?: string
 }
 
-/** Finds the language server that would report errors of each language after an edit. Nothing is started. */
+/** Finds the language server that would report errors of each language after an edit. Starts nothing. */
 export async function languageFindings(
   { env, clock }: Io,
   place: Place,
@@ -39,7 +39,7 @@ export async function languageFindings(
   })
 }
 
-/** The findings in lines for a person. */
+/** The findings as lines for a person. */
 export function languageLines(findings: readonly LanguageFinding[]): string[] {
   return findings.map(({ language, state, server, program, install }) => {
     if (state === 'off') return `    ${language.padEnd(10)} off, as the settings say`

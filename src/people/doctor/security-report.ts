@@ -20,7 +20,7 @@ import { machineWall, needsWall } from '../../native/agent-wall.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { enabledAgents, leashOf } from '../../settings/enabled-agents.ts'
 
-/** Finds what a person should know: what each agent may do, and who can read what we keep. */
+/** Collects what a person should know: what each agent may do, and who can read termaite's files. */
 export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {
   const wall = await machineWall(io.env, place.cwd)
   return [
@@ -34,7 +34,7 @@ export async function securityFindings(io: Io, place: Place, settings: Settings)
   ]
 }
 
-/** Says what the sandbox of this machine holds, promise by promise; without one, why there is none and what helps. */
+/** Says which promises the sandbox of this machine keeps; without a sandbox, the reason and what helps. */
 async function machineFindings(io: Io, wall: Wall): Promise<SecurityFinding[]> {
   const { triedPromises } = await import('./tried-promises.ts')
   const none = await wall.none()
@@ -61,7 +61,7 @@ function agentFindings(settings: Settings): SecurityFinding[] {
   })
 }
 
-/** Says which CLIs run behind a wall. Where a CLI brings a sandbox of its own, that sandbox is inside the wall. */
+/** Says which CLIs run behind a wall. If a CLI brings its own sandbox, that sandbox is inside the wall. */
 async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Promise<SecurityFinding[]> {
   const clis = enabledAgents(settings).filter(({ kind }) => kind !== 'native')
   const named = (agents: readonly { name: string }[]) => agents.map(({ name }) => name).join(', ')
@@ -85,7 +85,7 @@ async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Pr
   ]
 }
 
-/** What the sandbox of this machine means for these agents, or why there is none, what helps, and what holds instead. */
+/** What the sandbox of this machine means for these agents; without a sandbox, the reason, what helps, and what protects instead. */
 export async function sandboxLines(
   { env }: Io,
   { cwd }: Place,
@@ -97,7 +97,7 @@ export async function sandboxLines(
   return machineWords(settings, await machineWall(env, cwd), { leashes, others: own.length < agents.length })
 }
 
-/** The setting `sandbox` is about the commands of our own agent alone. */
+/** The setting `sandbox` applies only to the commands of our own agent. */
 async function sandboxFindings({ env }: Io, { root }: Place, settings: Settings): Promise<SecurityFinding[]> {
   const own = settings.agents.filter(({ kind }) => kind === 'native')
   const leashes = [...new Set(own.map((agent) => leashOf(settings, agent)))]
@@ -111,12 +111,12 @@ async function sandboxFindings({ env }: Io, { root }: Place, settings: Settings)
   )
 }
 
-/** Whether a command has a flag that switches a CLI's safety off; an unknown program is checked for the flags of every CLI. */
+/** Whether a command has a flag that switches off a CLI's safety; an unknown program is checked for the flags of every CLI. */
 function isUnsafe(command: string, profile: Profile | undefined): boolean {
   return (profile ? [profile] : allProfiles()).some(({ unsafe }) => unsafe?.test(command))
 }
 
-/** Finds keys in the settings file, which is copied, shown and committed: keys belong into the environment. */
+/** Finds keys in the settings file, which gets copied, shown and committed: keys belong in the environment. */
 function secretFindings({ env }: Io, { home }: Place, settings: Settings): SecurityFinding[] {
   const mask = borderOf(env, home).toward('export')
   return settings.agents
@@ -147,7 +147,7 @@ function fileFindings(home: string): SecurityFinding[] {
 async function projectFindings({ clock }: Io, { home, root, cwd }: Place): Promise<SecurityFinding[]> {
   const book = new TrustBook(fileStore(home, { clock }), { clock, own: home })
   const { state, files } = await book.of(root, cwd)
-  // A folder of settings is named by its files.
+  // A folder of settings is listed by its files.
   const isListed = (name: string) => files.some((file) => file.startsWith(`${name}/`))
   const named = allProfiles().flatMap(({ projectFiles }) => projectFiles)
   const carried = new Set([...named.filter((name) => !isListed(name)), ...files])

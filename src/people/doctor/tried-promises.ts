@@ -13,7 +13,7 @@ import { nodeProgram } from '../../base/process/own-program.ts'
 import { withoutProject } from '../../base/process/program-path.ts'
 import { secretFilesIn } from '../../safety/secret-files.ts'
 
-/** What a person should know, and whether it is as it should be. */
+/** A finding for the person, and whether anything must be done about it. */
 export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 
 /** A command that tries to break a promise, in a made-up project beside a made-up home. */
@@ -21,16 +21,16 @@ type Attempt = {
   promise: string
   leash: 'read' | 'edit'
   argv: readonly [string, ...string[]]
-  /** The file that the command makes if nothing holds it. A command without one prints the canary. */
+  /** The file that the command creates if nothing stops it. A command without one prints the canary. */
   makes?: string
 }
 
-/** A sandbox that has not started a command by then has failed. */
+/** A sandbox that has not started a command within this time has failed. */
 const patienceMs = 30_000
 
 /**
- * Tries each promise of the sandbox on this machine: the same command is run without the sandbox first, where it must succeed, and
- * then in it. Only files, sockets and ports that are made here are touched, and no key of the person.
+ * Tries each promise of the sandbox on this machine: the same command must first succeed without the sandbox, and then runs inside it. It
+ * touches only files, sockets and ports that are made here, and no key of the person.
  */
 export async function triedPromises({ env }: Pick<Io, 'env'>, wall: Wall): Promise<SecurityFinding[]> {
   const none = await wall.none()
@@ -70,7 +70,7 @@ export async function triedPromises({ env }: Pick<Io, 'env'>, wall: Wall): Promi
     }
   }
 
-  /** Runs an attempt; `broke` says whether it got what it wanted, `began` whether the command ran at all. */
+  /** Runs an attempt; `broke` says whether it reached its goal, `began` whether the command ran at all. */
   async function ran([program, ...args]: Attempt['argv'], { makes }: Attempt) {
     const lean = { PATH: withoutProject(env).PATH, LANG: env.LANG, HOME: ground.home, TMPDIR: env.TMPDIR }
     const signal = AbortSignal.timeout(patienceMs)
@@ -88,7 +88,7 @@ const begun = 'begun'
 
 /** A project, a home with a key, a folder beside them, and two servers of this process: everything that the attempts touch. */
 async function openGround() {
-  // The temporary folder is private behind a wall, so nothing there could be reached anyway.
+  // The temporary folder is private behind a wall, so nothing in it could be reached anyway.
   const base = realpathSync(mkdtempSync(join(existsSync('/var/tmp') ? '/var/tmp' : tmpdir(), 'termaite-doctor-')))
   const [root, home, outside] = ['project', 'home', 'outside'].map((name) => join(base, name)) as [
     string,

@@ -4,12 +4,12 @@ import { sourcePath } from '../../base/source-text.ts'
 
 /** A page of the documentation. */
 export type HelpPage = {
-  /** The name by which it is asked for: that of its file. A reference whose name another page has begins with its folder. */
+  /** The name of the page, which is the name of its file. If another page has the same name, a reference's name begins with its folder. */
   name: string
   title: string
-  /** The line of the page in the table of contents. */
+  /** The page's line in the table of contents. */
   about: string | undefined
-  /** Whether the page is one of the references, which are made from the code. */
+  /** Whether the page is a reference, which is generated from the code. */
   isReference: boolean
   text: string
 }
@@ -25,10 +25,10 @@ function pagesFolder(): string {
 
 const references = 'reference/'
 
-/** The page that lists the others, which is the table of contents here too. */
+/** The page that lists the others; it is also the table of contents here. */
 const contents = 'README'
 
-/** All pages in the order of the table of contents, the references last. A folder without pages has none. */
+/** All pages in the order of the table of contents, the references last. Empty if the folder has no pages. */
 export function helpPages(folder = pagesFolder()): HelpPage[] {
   const paths = (existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [])
     .map((file) => file.replaceAll('\\', '/'))
@@ -58,7 +58,7 @@ function listedPages(text: string): Map<string, string> {
   return new Map(rows.map(([, line = '', path = '']) => [path, line.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')]))
 }
 
-/** A page as it is read away from a browser: without pictures and comments, and with commands in the place of links to other pages. */
+/** A page as it is read outside a browser: without pictures and comments, and with commands instead of links to other pages. */
 function pageText(source: string, path: string, nameOf: (path: string) => string | undefined): string {
   return source
     .replaceAll(/<!--[^]*?-->\n*/g, '')
@@ -71,7 +71,7 @@ function pageText(source: string, path: string, nameOf: (path: string) => string
     .trim()
 }
 
-/** The sections of a page. A line in a block of code is no heading. */
+/** The sections of a page. A line in a code block is not a heading. */
 export function sectionsOf(page: HelpPage): HelpSection[] {
   const sections: HelpSection[] = []
   let fence: string | undefined

@@ -2,7 +2,7 @@ import type { HelpPage, HelpSection } from './help-pages.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import { sectionsOf } from './help-pages.ts'
 
-/** The result of a search in the pages: a whole page, the best section with further ones, or only names that are near. */
+/** The result of a search in the pages: a whole page, the best section with further ones, or only similar names. */
 type HelpFound =
   | { type: 'page'; page: HelpPage }
   | { type: 'section'; best: HelpSection; others: readonly HelpSection[] }
@@ -30,13 +30,13 @@ export function findHelp(pages: readonly HelpPage[], asked: readonly string[]): 
   return { type: 'nothing', near: [...new Set(near.filter((name) => name !== undefined))] }
 }
 
-/** Says that nothing was found, and which names are near. */
+/** Says that nothing was found, and lists similar names. */
 export function noHelpWords(asked: string, near: readonly string[]): string {
   const meant = near.length > 0 ? ` Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : ''
   return `there is no help about "${asked}".${meant}`
 }
 
-/** The page of a name, with or without its folder and its ending; a dash and a space are the same. */
+/** The page with a name, with or without its folder and its extension; a dash and a space are equal. */
 export function pageNamed(pages: readonly HelpPage[], asked: string): HelpPage | undefined {
   const wanted = asked
     .toLowerCase()
@@ -51,11 +51,11 @@ export function pageNamed(pages: readonly HelpPage[], asked: string): HelpPage |
   )
 }
 
-/** The sections that have all words, the best first; where none has all, those that have the most of them. */
+/** The sections that contain all words, the best first; if no section contains all, those with the most of them. */
 function search(pages: readonly HelpPage[], words: readonly string[]): HelpSection[] {
   if (words.length === 0) return []
   const patterns = words.map((word) => new RegExp(`(?<![\\p{L}\\d])${escaped(word)}`, 'giu'))
-  // The pages are in the order of the table of contents, which begins with what everybody needs.
+  // The pages are in the order of the table of contents, which begins with the most important ones.
   const weights = new Map(pages.map((page, at) => [page, page.isReference ? 0.25 : 1 - (0.6 * at) / pages.length]))
   const judged = pages.flatMap(sectionsOf).flatMap((section) => {
     const scores = patterns.map((pattern) => scoreOf(section, pattern) * weights.get(section.page)!)
@@ -63,7 +63,7 @@ function search(pages: readonly HelpPage[], words: readonly string[]): HelpSecti
     return hits === 0 ? [] : [{ section, hits, score: scores.reduce((sum, score) => sum + score, 0) }]
   })
   const most = Math.max(0, ...judged.map(({ hits }) => hits))
-  // One match among many words says little.
+  // One matching word among many says little.
   if (most < words.length && most < 2) return []
   return judged
     .filter(({ hits }) => hits === most)
@@ -71,13 +71,13 @@ function search(pages: readonly HelpPage[], words: readonly string[]): HelpSecti
     .map(({ section }) => section)
 }
 
-/** A word counts more in a heading or the name of the page than in the text. */
+/** A word in a heading or in the name of the page counts more than one in the text. */
 function scoreOf({ page, heading, text }: HelpSection, pattern: RegExp): number {
   const count = (within: string) => within.match(pattern)?.length ?? 0
   const inText = count(text)
   if (inText === 0) return 0
   const headings = (count(heading) > 0 ? 8 : 0) + (count(`${page.name} ${page.title}`) > 0 ? 5 : 0)
-  // A long section has every word somewhere.
+  // A long section contains almost every word.
   const share = Math.min(inText, 6) / Math.sqrt(1 + text.length / 1_500)
   return headings + share
 }
@@ -87,7 +87,7 @@ const escaped = (word: string) => word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&
 /** Tables with up to this many rows are shown whole. */
 const fewRows = 8
 
-/** A section with the rows of its long tables that have one of the words; the rest is named. */
+/** A section with only those rows of its long tables that contain one of the words; a note mentions the rest. */
 export function narrowedText({ text, page }: HelpSection, words: readonly string[]): string {
   const wanted = words.map((word) => word.toLowerCase())
   const has = (line: string) => wanted.some((word) => line.toLowerCase().includes(word))

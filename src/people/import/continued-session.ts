@@ -11,13 +11,13 @@ import { importedBodies, importedDoc } from './imported-sessions.ts'
 
 type Parts = { project: Project; store: Store; index: Index; clock: Pick<Clock, 'now'> }
 
-/** The agent that can go on with a session of a CLI in its own thread: the first one in the settings that runs this CLI. */
+/** The agent that can continue a session of a CLI in its own thread: the first one in the settings that runs this CLI. */
 export const agentOfCli = (agents: readonly AgentSettings[], cli: string): string | undefined =>
   agents.find((agent) => agent.enabled !== false && profileOf(agent)?.name === cli)?.name
 
 /**
- * Makes a session of ours from an imported one, which stays as it is and is no longer listed. The turns are copied into the project's
- * log, signed by the agent that runs the CLI here, so that it goes on in its own thread and `sharing` holds for everybody else. Their
+ * Makes a session of ours from an imported one, which stays unchanged and is no longer listed. The turns are copied into the project's
+ * log, signed by the agent that runs the CLI here, so that this agent continues its own thread and `sharing` applies to all others. Their
  * tokens stay with the CLI: termaite did not spend them. Returns the id of the new session.
  */
 export async function continueImported(

@@ -19,18 +19,21 @@ import { importedId, PastTurns } from './past-turns.ts'
 import { belongsTo, readPast, withoutOurs } from './past-session.ts'
 import { pastFacts, sessionFiles } from './session-files.ts'
 
-/** How a session of a CLI stands to what was imported already. */
+/** The state of a CLI's session compared with its imported copy. */
 export type Standing = 'new' | 'grown' | 'same' | 'continued'
 
 /** A session that can be imported. */
 export type FoundSession = PastSession & { id: string; standing: Standing }
 
-/** The sessions of one CLI in this project. `own`: those that consist of turns of termaite alone; `faults`: files that could not be read. */
+/**
+ * The sessions of one CLI in this project. `own`: the number of sessions with only turns of termaite; `faults`: files that could not be
+ * read.
+ */
 export type FoundSessions = { profile: PastProfile; sessions: FoundSession[]; own: number; faults: string[] }
 
 export type ImportWorld = {
   io: Pick<Io, 'env' | 'clock' | 'signal'>
-  /** The folder in which the CLIs keep their files. */
+  /** The folder in which the CLIs store their files. */
   home: string
   place: Place
   store: Store
@@ -38,7 +41,7 @@ export type ImportWorld = {
   limits?: Limits
 }
 
-/** Finds the earlier sessions of some CLIs in this project, and says which of them are new. Changes nothing. */
+/** Finds the earlier sessions of some CLIs in this project, and which of them are new. Changes nothing. */
 export async function findPast(world: ImportWorld, profiles: readonly PastProfile[]): Promise<FoundSessions[]> {
   const { place, store, io, home, limits } = world
   const ours = await OurTurns.in(world.index, profiles)
@@ -81,7 +84,7 @@ function standingOf(past: PastSession, doc: ImportedDoc): FoundSession {
   return { ...past, id, standing: same ? 'same' : 'grown' }
 }
 
-/** Copies the sessions that are new or have grown. The document names a copy only when all of it is on disk. */
+/** Copies the sessions that are new or have grown. The document lists a copy only once all of it is on disk. */
 export async function copyPast(world: ImportWorld, found: readonly FoundSessions[]): Promise<FoundSession[]> {
   const { place, store, io } = world
   const slug = slugOf(place.root)
@@ -154,7 +157,7 @@ async function writeCopy(
   }
 }
 
-/** Takes back what was imported, of all CLIs or of some. Sessions that were continued stay: their turns are ours by now. */
+/** Removes what was imported, from all CLIs or from some. Continued sessions stay: their turns are ours by now. */
 export async function undoImport(
   { store, place }: Pick<ImportWorld, 'store' | 'place'>,
   clis: readonly string[],

@@ -1,12 +1,12 @@
 import type { Doc, Store } from '../../core/talk/store.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 
-/** One imported session: whose it was, where it came from, and the copy. */
+/** One imported session: its CLI, its source, and the copy. */
 export type ImportedSession = {
   cli: string
   /** The CLI's own key of the session. */
   key: string
-  /** The file of the CLI, with its size and its time when it was copied. */
+  /** The CLI's file, with its size and time when it was copied. */
   source: string
   bytes: number
   changed: number
@@ -15,7 +15,7 @@ export type ImportedSession = {
   to: number
   /** The name of the copy in the folder `imported`. */
   log: string
-  /** The session of ours that goes on with this one, and has its turns too: the copy is then neither listed nor searched. */
+  /** The session of ours that continues this one and also has its turns: then the copy is neither listed nor searched. */
   continued?: string
 }
 

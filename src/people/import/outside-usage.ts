@@ -15,17 +15,17 @@ import { pastCost } from './past-turns.ts'
 import { recordsOf } from './record-lines.ts'
 import { pastFacts, sessionFiles } from './session-files.ts'
 
-/** Usage that a CLI recorded itself, outside of termaite. */
+/** Usage that a CLI recorded itself, outside termaite. */
 type OutsideRow = UsageRow & { outside: true }
 
-/** `project`: only sessions of this folder's project. `faults` takes the words about files that could not be read. */
+/** `project`: only sessions of this folder's project. `faults` collects messages about files that could not be read. */
 type OutsideOf = { by: UsageBy; since?: number; project?: string; faults: string[] }
 
 type Spent = { cli: string; cwd: string | undefined; at: number; used: PastUsage; cost: number | undefined }
 
 /**
- * Counts the tokens in the CLIs' own records: those of their files, and of imported copies whose file is gone. Each request counts once,
- * also where a CLI copied it into another session; the turns that termaite counted itself are left out.
+ * Counts the tokens in the CLIs' own records: in their files, and in imported copies whose file is gone. Each request counts once, even
+ * if a CLI copied it into another session; turns that termaite counted itself are left out.
  */
 export async function outsideUsage(
   world: ImportWorld,
@@ -108,7 +108,7 @@ async function* spentIn(profile: PastProfile, file: SessionFile, of: SpentOf): A
     if (fact.type !== 'usage' || (!fact.beside && of.ours.has(key, fact.at))) continue
     const { type: _type, at, ...used } = fact
     if (used.request !== undefined) {
-      // A server on the person's own machine may use one name for all requests: their tokens tell them apart.
+      // A server on the person's own machine may use one name for all requests: their token counts distinguish them.
       const name = [used.request, used.input, used.output, used.cached].join(' ')
       if (of.seen.has(name)) continue
       of.seen.add(name)

@@ -7,7 +7,7 @@ import { basename, isAbsolute, sep } from 'node:path'
 import { projectRoot } from '../../base/files/git.ts'
 import { pastFacts, sessionFiles } from './session-files.ts'
 
-/** A session of a CLI, read from its beginning to its end without keeping it. */
+/** A session of a CLI, read from beginning to end without being kept. */
 export type PastSession = {
   file: SessionFile
   key: string
@@ -22,7 +22,7 @@ export type PastSession = {
   unread: Unread
 }
 
-/** Whether a folder belongs to a project. A folder that no longer exists belongs to it if its path lies inside the project. */
+/** Whether a folder belongs to a project. A folder that no longer exists belongs to it if its path is inside the project. */
 export function belongsTo(root: string): (cwd: string) => boolean {
   const known = new Map<string, boolean>()
   const found = (cwd: string) => {
@@ -43,7 +43,7 @@ export function belongsTo(root: string): (cwd: string) => boolean {
 
 type ReadOptions = { belongs(cwd: string): boolean; ours: OurTurns; limits?: Limits }
 
-/** Reads a session; undefined where it belongs to another project or has no turn. Stops as soon as the folder is known to be another. */
+/** Reads a session; undefined if it belongs to another project or has no turn. Stops as soon as the folder turns out to be another one. */
 export async function readPast(
   profile: PastProfile,
   file: SessionFile,
@@ -87,7 +87,7 @@ export async function readPast(
   }
 }
 
-/** How many of the newest session files of a CLI are looked at to count those of a project. */
+/** How many of a CLI's newest session files are read to count those of a project. */
 const mostCounted = 2_000
 
 /** Counts the sessions of a CLI in a project. Reads each file only until its folder is known. */

@@ -7,12 +7,15 @@ import { failed } from '../../core/talk/outcome.ts'
 import { costOf } from '../../models/http/model-answer.ts'
 import { knownOf } from '../../models/model-windows.ts'
 
-/** An imported session is known by the CLI and the CLI's own key: imported again, it has the same id. `thread`: the key of the thread that goes on with it. */
+/**
+ * An imported session is identified by the CLI and the CLI's own key: imported again, it has the same id. `thread`: the key of the thread
+ * that continues it.
+ */
 type PastName = { cli: string; key: string; started: number; thread?: string }
 
 export const importedId = ({ cli, key, started }: PastName): string => namedId(started, `${cli} ${key}`)
 
-/** The cost of a request: as the CLI recorded it, else by the list of prices. */
+/** The cost of a request: as the CLI recorded it, otherwise by the price list. */
 export function pastCost(used: PastUsage, provider: string | undefined): number | undefined {
   const price: Price | undefined =
     provider === undefined || used.model === undefined ? undefined : knownOf(provider, used.model).price
@@ -21,7 +24,7 @@ export function pastCost(used: PastUsage, provider: string | undefined): number 
 
 type Turn = { id: string; replied: boolean; calls: Set<string>; stop?: Extract<PastFact, { type: 'stop' }> }
 
-/** Makes the entries of a conversation from what a CLI's own record says. Every turn has a prompt and an end. */
+/** Makes the entries of a conversation from a CLI's own record. Every turn has a prompt and an end. */
 export class PastTurns {
   #name: PastName
   #provider: string | undefined
@@ -38,7 +41,7 @@ export class PastTurns {
   }
 
   add(fact: PastFact): Entry[] {
-    // A record without a time, or with an earlier one, is as old as the one before it.
+    // A record without a time, or with an earlier one, gets the time of the record before it.
     this.#at = Math.max(this.#at, fact.at ?? 0)
     switch (fact.type) {
       case 'session':
@@ -56,7 +59,7 @@ export class PastTurns {
       case 'reply': {
         const begun = this.#begun()
         this.#turn!.replied = true
-        // An answer after a failure was given by another try.
+        // An answer after a failure comes from another attempt.
         delete this.#turn!.stop
         return [...begun, this.#entry({ type: 'reply', text: fact.text }, this.#name.cli)]
       }
@@ -74,7 +77,7 @@ export class PastTurns {
     }
   }
 
-  /** Closes the turn that is open. */
+  /** Closes the open turn. */
   end(): Entry[] {
     const turn = this.#turn
     if (!turn) return []

@@ -2,20 +2,24 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { isPlainObject } from '../../base/plain-object.ts'
 
-/** The parts of a file that could not be read: lines that are no record, lines that are too long, and whether the file goes on beyond what is read. */
+/**
+ * The parts of a file that could not be read: lines that are not records, lines that are too long, and whether the file is longer than
+ * the limit.
+ */
 export type Unread = { broken: number; long: number; cut: boolean }
 
 export type Limits = { line: number; file: number }
 
-/** The longest lines hold pictures; a session of a whole day has some megabytes. */
+/** The longest lines contain pictures; a session of a whole day has several megabytes. */
 const usualLimits: Limits = { line: 32 * 1024 * 1024, file: 256 * 1024 * 1024 }
 
 const chunkBytes = 1024 * 1024
 const newline = 0x0a
 
 /**
- * Yields the records of a file, one for each line. The file is another program's: a link, a device or a pipe is not opened, and what is
- * too long or no record is left out and counted. A last line without a newline that is no record yet is still being written.
+ * Yields the records of a file, one for each line. The file belongs to another program: links, devices and pipes are not opened, and
+ * lines that are too long or not records are skipped and counted. A last line without a newline that is not a record yet is still being
+ * written.
  */
 export async function* recordsOf(
   path: string,

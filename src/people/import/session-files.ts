@@ -6,16 +6,16 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { recordsOf } from './record-lines.ts'
 
-/** One session of a CLI where the CLI keeps it: a file, or with `row` the session of that name in a database. */
+/** One session of a CLI in the CLI's own storage: a file, or with `row` the session of that name in a database. */
 export type SessionFile = {
   cli: string
   path: string
-  /** The path below the folder of all sessions, or the name of the row. */
+  /** The path below the folder of all sessions, or the name of the database row. */
   name: string
   row?: true
   bytes: number
   changed: number
-  /** The file of a subagent: only its tokens count. */
+  /** The file of a subagent: only its tokens are counted. */
   inner?: true
 }
 
@@ -24,10 +24,10 @@ export type PastProfile = Profile & { past: PastSessions }
 
 export const hasPast = (profile: Profile): profile is PastProfile => profile.past !== undefined
 
-/** No CLI keeps its sessions deeper below its folder. */
+/** No CLI stores its sessions deeper below its folder than this. */
 const deepest = 5
 
-/** Finds the session files of one CLI, the oldest first. Where the CLI was never used there are none. */
+/** Finds the session files of one CLI, oldest first; empty if the CLI was never used. */
 export async function sessionFiles(profile: PastProfile, place: CliHome): Promise<SessionFile[]> {
   const { name: cli, past } = profile
   if ('database' in past) return rowsOf(cli, past, place)
@@ -49,7 +49,7 @@ async function* namesBelow(folder: string, below: string, depth: number): AsyncG
   const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => [])
   for (const entry of entries) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`
-    // A link is neither: it may lead out of the folder, or in a circle.
+    // Links are skipped: they may lead out of the folder, or in a circle.
     if (entry.isFile()) yield name
     else if (entry.isDirectory() && depth > 1) yield* namesBelow(folder, name, depth - 1)
   }
@@ -84,7 +84,7 @@ async function rowsOf(cli: string, past: InDatabase, place: CliHome): Promise<Se
   }
 }
 
-/** Reads what a session says, from its beginning to its end. */
+/** Reads the facts of a session, from its beginning to its end. */
 export async function* pastFacts(
   { past }: PastProfile,
   file: SessionFile,
@@ -98,7 +98,7 @@ export async function* pastFacts(
     try {
       facts = read(record)
     } catch {
-      // A record of an unknown form costs itself, and not the session.
+      // A record of an unknown form is lost, but the rest of the session is not.
       unread.broken++
       continue
     }

@@ -4,13 +4,13 @@ import { isMissing, replaceFile } from '../../base/files/files.ts'
 import { newId } from '../../base/id.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
 
-/** The file gets the rights of any other file: the person's umask narrows them. */
+/** The file gets the usual permissions: the person's umask narrows them. */
 const readable = 0o666
 
-/** A project's AGENTS.md; `path` is its real path, and without `text` it is not there yet. */
+/** A project's AGENTS.md. `path` is its real path; without `text` it does not exist yet. */
 type AgentsFile = { path: string; text?: string }
 
-/** Finds AGENTS.md. Throws if it is a link that leads out of the project: another repository's file is not ours to write. */
+/** Finds AGENTS.md. Throws if it is a link that leads out of the project: termaite does not write another repository's file. */
 export function findDocument(root: string): AgentsFile {
   const place = join(root, 'AGENTS.md')
   if (lstatSync(place, { throwIfNoEntry: false }) === undefined) return { path: place }
@@ -28,7 +28,7 @@ function realPath(place: string): string {
   }
 }
 
-/** Writes AGENTS.md; returns the path of the backup, if there was a file before. */
+/** Writes AGENTS.md. Returns the path of the backup, if the file existed before. */
 export function writeDocument({ path, text }: AgentsFile, document: string, now: number): string | undefined {
   const temporary = `${path}.${newId(now)}.tmp`
   if (text === undefined) {
@@ -46,8 +46,8 @@ export function writeDocument({ path, text }: AgentsFile, document: string, now:
 const title = /^# AGENTS\.md\b/
 
 /**
- * The document in an agent's answer, without the fence or the chatter around it; undefined when there is none.
- * It begins with its title and has at least one section, so that a sentence about the file is not taken for it.
+ * The document in an agent's answer, without the fence or the chatter around it; undefined if the answer contains no document. It begins
+ * with its title and has at least one section, so that a sentence about the file is not mistaken for it.
  */
 export function documentIn(answer: string): string | undefined {
   const lines = stripAnsi(answer.replaceAll('\r\n', '\n')).split('\n')
@@ -60,7 +60,7 @@ export function documentIn(answer: string): string | undefined {
   return `${body.join('\n').trimEnd()}\n`
 }
 
-/** Finds the end of the fence around the document: the last mark of its kind, because marks inside come in pairs. */
+/** Finds the end of the fence around the document: the last marker of its kind, because markers inside come in pairs. */
 function endOf(lines: readonly string[], start: number, fence: string): number {
   const end = lines.findLastIndex((line, index) => index > start && line.trim() === fence)
   return end < 0 ? lines.length : end

@@ -1,4 +1,4 @@
-/** The instructions for the agent that writes AGENTS.md, in the words of the product's specification. */
+/** The instructions for the agent that writes AGENTS.md, quoted from the product's specification. */
 export const initInstructions = `You are generating or updating an AGENTS.md file for the project in the current working directory.
 AGENTS.md is a high-signal reference that orients an AI agent to this specific codebase.
 It is not documentation for humans; every line must earn its place.

@@ -29,7 +29,7 @@ export function runInit(
 ): AsyncGenerator<Event> {
   const { place, blobs, budget } = app
   return runOpened(app, { prompt: initPrompt, peers }, async () => ({
-    // No history is handed over, so the person need not be asked about sharing it with another vendor.
+    // No history is passed on, so there is no need to ask the person whether another vendor may see it.
     agent: initAgent(openConsultant(app, []), { root: place.root, blobs }),
     world: {
       cwd: place.root,
@@ -64,7 +64,7 @@ export function initAgent(advisor: Agent, { root, blobs }: { root: string; blobs
 }
 
 async function* investigate(advisor: Agent, root: string, blobs: Blobs, turn: Turn): AsyncGenerator<Event, Outcome> {
-  // Throws before an agent works for minutes, if the file could not be written anyway.
+  // Throws before an agent works for minutes, if the file cannot be written anyway.
   findDocument(root)
   let by = advisor.name
   const asked = consult(advisor, 'init', { ...turn, prompt: initInstructions, history: [], cwd: root })

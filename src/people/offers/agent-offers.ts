@@ -26,7 +26,7 @@ export type Offer = {
   aside?: true
   /** Whether the agent is our own, whose commands run behind the wall of this machine. */
   own?: true
-  /** Says what the agent may do on a leash; undefined when it cannot be held to the leash. */
+  /** Says what the agent may do on a leash; undefined if the leash cannot limit it. */
   means(leash: Leash): string | undefined
   settings(leash: Leash): WrittenAgent
 }
@@ -50,11 +50,11 @@ export function cliOffer(profile: Profile, env: Io['env']): Offer {
   }
 }
 
-/** Where models are looked for; tests hand in their own. Without `cloud`, the clouds of other companies are not looked at. */
+/** Where to look for models; tests pass in their own sources. Without `cloud`, the clouds of other companies are skipped. */
 export type Sources = {
   keys: Keys
   servers(): Promise<LocalServer[]>
-  /** Says by which login a cloud's model would be called, or why it cannot be. */
+  /** Says which login a call of a cloud's model would use, or why it cannot be called. */
   cloud?(name: CloudName, model: string, key: string | undefined): ReturnType<typeof cloudLogin>
 }
 
@@ -85,7 +85,7 @@ async function onKey(name: ProviderName, keys: Keys, env: Io['env']): Promise<Of
   return offer(name, usual, `key in ${place}`, { contextWindowTokens: knownOf(name, usual).window })
 }
 
-/** Offers our own agent on a cloud whose credential and place are found here. */
+/** Offers our own agent on a cloud whose credential and location are found here. */
 async function onCloud(name: ProviderName, { keys, cloud: login }: Sources): Promise<Offer | undefined> {
   const { usual, cloud, keys: variables } = providerOf(name)
   if (!cloud || usual === undefined || !login) return undefined
@@ -95,7 +95,7 @@ async function onCloud(name: ProviderName, { keys, cloud: login }: Sources): Pro
     : offer(name, usual, found.place, { contextWindowTokens: knownOf(name, usual).window })
 }
 
-/** Offers our own agent on a local server. A small window gets a view of its own, because it would cut the view of the other agents. */
+/** Offers our own agent on a local server. A small window gets its own view, because it would cut the view of the other agents. */
 function onServer({ provider, models }: LocalServer): Offer | undefined {
   const [model] = models.filter(({ id }) => !/embed/i.test(id))
   if (!model) return undefined

@@ -8,12 +8,12 @@ import { defaultModel, providerOf, providers } from '../../models/provider.ts'
 import { UsageError } from '../../core/io.ts'
 import { agentOf } from '../../settings/agent-settings.ts'
 
-/** An agent of our own that is used without being configured, and the warning about it. */
+/** Our own agent, used without being configured, and the warning about it. */
 export type FallbackAgent = { agent: NativeAgentSettings; words: string }
 
 /**
- * Makes our own agent for a mode that needs one where none is configured: on the default model, else on any model that
- * there is a key or a server for. Undefined where none is needed. Throws a UsageError that says what to do without a model.
+ * Makes our own agent for a mode that needs one if none is configured: on the default model, otherwise on any model with a key or a
+ * server. Undefined if none is needed. If there is no model, throws a UsageError that says what to do.
  */
 export async function fallbackNative(
   { agents }: Settings,
@@ -26,11 +26,11 @@ export async function fallbackNative(
   if (mode === 'coordinator' && agents.some(({ enabled }) => enabled !== false)) return undefined
   const { nativeOffers, sourcesOf } = await import('./agent-offers.ts')
   const { keys, servers, cloud: login } = sources ?? sourcesOf({ env: io.env, home: place.home, clock: io.clock })
-  // A login to a company's cloud is no wish to have its models; a key for its models is one.
+  // A login to a company's cloud does not mean that the person wants its models; a key for its models does.
   const cloud: Sources['cloud'] = async (name, model, key) =>
     key === undefined || !login ? { why: 'it has no key of its own' } : login(name, model, key)
   const keyed = await nativeOffers({ keys, cloud, servers: async () => [] }, io.env)
-  // Local servers are looked for only where there is no key, because that takes time.
+  // Looks for local servers only if there is no key, because that takes time.
   const offers = keyed.length > 0 ? keyed : await nativeOffers({ keys, cloud, servers }, io.env)
   const made = offers.map((offer) => agentOf(offer.settings('ask'))).filter((agent) => agent.kind === 'native')
   const chosen = made.find(({ model }) => model === defaultModel) ?? made[0]

@@ -12,10 +12,10 @@ import { leashWords } from '../../turn/agent-channel.ts'
 import { SettingsError } from '../../settings/fault.ts'
 import { readSettingsFile } from '../../settings/settings-file.ts'
 
-/** The person's settings file where setup can change its agents and leave the rest of it as it is. */
+/** The person's settings file, if setup can change its agents and leave the rest unchanged. */
 export type KnownSettings = { file: string; text: string; agents: WrittenAgent[]; leash?: Leash }
 
-/** Reads the settings that are there. Undefined where there are none, where they have faults, and where they are no JSON with a list of agents. */
+/** Reads the existing settings. Undefined if they do not exist, have faults, or have no JSON list of agents. */
 export async function knownSettings(home: string): Promise<KnownSettings | undefined> {
   const file = join(home, 'settings.json')
   try {
@@ -30,10 +30,10 @@ export async function knownSettings(home: string): Promise<KnownSettings | undef
   }
 }
 
-/** An agent that setup offers, as the settings have it already or as a new one. */
+/** An agent that setup offers, either already in the settings or new. */
 export type KnownOffer = Offer & { known?: WrittenAgent }
 
-/** The agents of the settings in their order, then those that were found and are not among them. */
+/** The agents of the settings in their order, then those that were found in addition. */
 export function withKnown(found: readonly Offer[], known: readonly WrittenAgent[]): KnownOffer[] {
   const isNew = (offer: Offer) => !known.some((agent) => isOf(agent, offer))
   return [...known.map((agent) => knownOffer(agent, found)), ...found.filter(isNew)]
@@ -53,13 +53,16 @@ function knownOffer(agent: WrittenAgent, found: readonly Offer[]): KnownOffer {
 
 const inSettings = 'in your settings'
 
-/** Whether an agent of the settings is the one that is offered, perhaps under a name that the person gave it. */
+/** Whether an agent of the settings is the offered one, perhaps under a name that the person gave it. */
 const isOf = ({ name, profile, kind, model }: WrittenAgent, offer: Offer) =>
   offer.own
     ? kind === 'native' && model?.split('/')[0] === offer.name
     : kind !== 'native' && (profile ?? name) === offer.name
 
-/** The text of the settings with these agents and this leash. Everything else stays, and so do comments where agents only come after the others. */
+/**
+ * The text of the settings with these agents and this leash. Everything else stays unchanged; comments stay too if agents are only added
+ * at the end.
+ */
 export function withAgents(
   { text, agents: before, leash: held }: KnownSettings,
   agents: readonly WrittenAgent[],

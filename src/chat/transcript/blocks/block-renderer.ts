@@ -21,7 +21,7 @@ import { promptMark } from '../../style/border.ts'
 import { bounded, safeText, oneLine } from '../../style/safe-text.ts'
 import { GrowingLines, fit, indented, wrapped } from '../../style/screen-text.ts'
 
-/** A text of which the beginning or the end may not be held. */
+/** A text whose beginning or end may be missing. */
 type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>
 
 /** Lines of a prompt that are shown before it is folded. */
@@ -33,7 +33,7 @@ export class BlockRenderer {
   #indented = new GrowingLines()
   #fitted = new GrowingLines()
 
-  /** The row of a board that each line of the last rendering belongs to, -1 where it is none's; empty for other blocks. */
+  /** The row of a board that each line of the last rendering belongs to, -1 if it belongs to no row; empty for other blocks. */
   rowKeys: readonly number[] = []
 
   /** The lines of a block that follows `before`; none is wider than `width`. `isOpen` opens the rows of a board one by one. */
@@ -121,7 +121,7 @@ export class BlockRenderer {
   }
 }
 
-/** An empty line, and the agent's name where another agent spoke before. */
+/** An empty line, and the agent's name if another agent spoke before. */
 function lead(block: Block, before: Block | undefined, { theme }: RenderContext): string[] {
   const speaker = newSpeaker(block, before)
   const name = speaker === undefined ? [] : [theme.speaker(speaker)(`● ${oneLine(speaker, 60)}`)]
@@ -137,7 +137,7 @@ function lead(block: Block, before: Block | undefined, { theme }: RenderContext)
   return together ? [] : ['']
 }
 
-/** The agent of a block, where the block before it is not that agent's in the same turn. */
+/** The agent of a block, unless the block before it belongs to the same agent and turn. */
 function newSpeaker(block: Block, before: Block | undefined): string | undefined {
   if (!isAgentSpeech(block)) return undefined
   const goesOn = before && isAgentSpeech(before) && before.by === block.by && before.turn === block.turn
@@ -181,7 +181,7 @@ function rowInside({ blocks }: AgentRow, width: number, context: RenderContext):
   const lines = blocks.flatMap((block, at) =>
     new BlockRenderer().lines(block, blocks[at - 1], Math.max(1, width - 4), context, false),
   )
-  // The prompt of such an agent is not marked: terminals jump to the person's prompts alone.
+  // The prompt of such an agent is not marked: terminals jump only to the person's prompts.
   return indented(
     lines.map((line) => line.replace(promptMark, '')),
     '    ',

@@ -10,13 +10,13 @@ import { inputSummary } from '../call-input.ts'
 import { oneLine, safeText } from '../../style/safe-text.ts'
 import { fitToWidth } from '../../style/widgets.ts'
 
-/** The widths of the columns of a board: `role` and `agent` are at least and at most so wide, from the width `from` on. */
+/** The widths of the columns of a board: the least and the most for `role` and `agent`, from the total width `from` on. */
 const widths = { role: [20, 28], agent: [8, 16], from: 60 } as const
 
-/** The columns that rows which stand below each other have in common. */
+/** The column widths that all rows of a board share. */
 export type RowColumns = { role: number; agent: number }
 
-/** Returns columns that are wide enough for all rows, so that no row is moved when others are scrolled into sight. */
+/** Returns columns that are wide enough for all rows, so that no row moves when others are scrolled into view. */
 export function columnsOf(rows: readonly AgentRow[]): RowColumns {
   const widest = (words: readonly string[], [least, most]: readonly [number, number]) =>
     Math.min(
@@ -29,7 +29,7 @@ export function columnsOf(rows: readonly AgentRow[]): RowColumns {
 const roleOf = ({ role }: AgentRow) => oneLine(roleLabel(role), 60)
 const agentOf = ({ by }: AgentRow) => (by === undefined ? '' : oneLine(by, 30))
 
-/** How many rows of a board stand in the conversation. The board's panel shows all of them. */
+/** How many rows of a board the conversation shows. The board's panel shows all of them. */
 const mostRows = 6
 
 const marks: Record<RowState, string> = {
@@ -42,7 +42,7 @@ const marks: Record<RowState, string> = {
   stopped: '■',
 }
 
-/** The states in words. A row leaves out `working` and `done`, because its mark says enough about them. */
+/** The states as text. A row leaves out `working` and `done`, because its mark says enough. */
 export const stateNames: Record<RowState, string> = {
   waiting: 'waits for a free place',
   working: 'working',
@@ -76,7 +76,7 @@ function rowWords(row: AgentRow, now: number): string[] {
   return [...rowNumbers(row, now), said(row)].filter((word) => word !== '')
 }
 
-/** The state of a row in words where its mark is not enough, its time and its tokens. */
+/** The state of a row as text if its mark is not enough, its time and its tokens. */
 export function rowNumbers(row: AgentRow, now: number): string[] {
   const { state, ms, blocks } = row
   const calls = blocks.filter(({ type }) => type === 'call').length
@@ -92,9 +92,9 @@ export function rowNumbers(row: AgentRow, now: number): string[] {
   ].filter((word) => word !== '')
 }
 
-/** The rows of a board that stand in the conversation: of many, those that matter most now, in their own order. */
+/** The rows of a board that the conversation shows: if there are many, the most urgent ones, in their own order. */
 function shownRows(rows: readonly AgentRow[]): { shown: readonly AgentRow[]; more: readonly AgentRow[] } {
-  // One line about the others takes as much room as one more row.
+  // One line about the others takes as much space as one more row.
   if (rows.length <= mostRows + 1) return { shown: rows, more: [] }
   const chosen = new Set(rows.toSorted((a, b) => urgency[a.state] - urgency[b.state]).slice(0, mostRows))
   return { shown: rows.filter((row) => chosen.has(row)), more: rows.filter((row) => !chosen.has(row)) }
@@ -120,7 +120,7 @@ const countNames: readonly [RowState, string][] = [
   ['stopped', 'stopped'],
 ]
 
-/** How many rows are in each state, in words: `2 working, 1 done`. */
+/** How many rows are in each state: `2 working, 1 done`. */
 export function countWords(rows: readonly AgentRow[]): string {
   return countNames
     .map(([state, name]) => ({ count: rows.filter((row) => row.state === state).length, name }))
@@ -129,7 +129,7 @@ export function countWords(rows: readonly AgentRow[]): string {
     .join(', ')
 }
 
-/** The lines of a board. `keys`: the row that each line belongs to, or the board itself for the line about the others. */
+/** The lines of a board. `keys`: the row that each line belongs to, or the board itself for the line about the other rows. */
 type BoardLines = { lines: string[]; keys: number[] }
 
 /** `isOpen`: whether a row shows everything that its agent did, and whether the board shows all its rows. */
@@ -180,19 +180,19 @@ function doing(last: Block | undefined): string {
   }
 }
 
-/** The fields that say most in an answer that is JSON, as the agents are asked to name them. */
+/** The most informative fields of a JSON answer, by the names that agents are asked to use. */
 const tellingFields = ['what_was_done', 'name', 'summary', 'cause', 'task', 'why']
 
-/** An answer in one line: what its JSON says where there is any, otherwise its first line. */
+/** An answer in one line: the summary from its JSON if there is any, otherwise its first line. */
 export function answerSummary(text: string): string {
   const told = nameIn(jsonIn(text), 4)
   return oneLine(told === '' ? (text.split('\n').find((line) => line.trim() !== '') ?? '') : told, 200)
 }
 
-/** The newest words of an answer that is still being written, without the punctuation of JSON and the frames of a screen. */
+/** The newest words of an answer that is still being written, without JSON punctuation and screen frames. */
 export function latestWords(text: string): string {
   const line = text.split('\n').findLast((each) => /\p{L}/u.test(each)) ?? ''
-  // Control sequences go first: without their brackets they would be taken for words.
+  // Control sequences are removed first: without their brackets they would look like words.
   return oneLine(safeText(line.slice(-400)).replaceAll(/[{}[\]"`│╭╮╰╯─]+/g, ' '), 400).replaceAll(/ ([,:])/g, '$1')
 }
 

@@ -10,7 +10,7 @@ import { indented, wrapped } from '../../style/screen-text.ts'
 
 const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
 
-/** The mark of a call or a consultation, in the colour of its state. */
+/** The mark of a call or a consultation, coloured by its state. */
 export function stateMark(state: CallBlock['state'], theme: Theme): string {
   const paint = { running: theme.warn, ok: theme.good, failed: theme.bad, stopped: theme.quiet }[state]
   return paint(marks[state])
@@ -19,7 +19,7 @@ export function stateMark(state: CallBlock['state'], theme: Theme): string {
 /** Characters of an input or an output that an open call shows. */
 const mostOpened = 8000
 
-/** A call of a tool: one line, which opens to its input and its output. */
+/** A call of a tool: one line, which expands to its input and its output. */
 export function callLines(call: CallBlock, width: number, context: RenderContext, open: boolean): string[] {
   return open
     ? [headLine(call, width, context), ...indented(bodyLines(call, width - 4, context), '    ')]
@@ -77,7 +77,7 @@ const changeTitle = ({ path, from, gone }: FileChange) =>
 const mostLines = 400
 const signs = { added: '+ ', removed: '- ', same: '  ', skip: '  ' } as const
 
-/** How many lines a change adds and removes; undefined until the diff is there. */
+/** How many lines a change adds and removes; undefined until the diff is computed. */
 function countsOf(change: FileChange, context: RenderContext): { added: number; removed: number } | undefined {
   const lines = context.lazy.diff(change)
   if (!lines) return undefined

@@ -5,15 +5,15 @@ import { safeText } from '../../style/safe-text.ts'
 import { indented, wrapped } from '../../style/screen-text.ts'
 import { stateMark } from './call-lines.ts'
 
-/** The number of lines of the output that are shown at first, the newest ones, and once the block is opened. */
+/** How many lines of the output are shown at first (the newest ones), and how many once the block is opened. */
 const mostLines = 20
 const mostOpened = 1000
 
 export const toldWords = 'the next agent sees this output'
 
-/** A command that the person ran with "!": the end of its output, and how it went. */
+/** A command that the person ran with "!": the end of its output, and its result. */
 export function commandOutputLines(call: CallBlock, width: number, { theme }: RenderContext, open: boolean): string[] {
-  // A command without an exit code went on in the background.
+  // A command without an exit code continued in the background.
   const code = call.exit ?? (call.state === 'ok' ? 'background' : 0)
   const exit =
     code === 0
@@ -23,7 +23,7 @@ export function commandOutputLines(call: CallBlock, width: number, { theme }: Re
         : typeof code === 'number'
           ? `exit code ${code}`
           : `ended by ${code}`
-  // The status line names the exit code, so that the last line of the output need not.
+  // The status line shows the exit code, so the last line of the output need not.
   const output = safeText(call.output.replace(/\n?\[(?:exit code \d+|killed by \w+)\]$/, '')).trimEnd()
   const lines = output === '' ? [] : wrapped(output, width - 2)
   const most = open ? mostOpened : mostLines

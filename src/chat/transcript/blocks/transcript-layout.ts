@@ -8,11 +8,11 @@ import { GrowingLines } from '../../style/screen-text.ts'
 /** A line that must stay in place: its block, and how many lines into the block it is. */
 export type ScrollAnchor = { placed: PlacedBlock; into: number }
 
-/** The lines of all blocks as they were last laid out, and where each block begins. */
+/** The lines of all blocks as they were last laid out, and the line at which each block begins. */
 export class TranscriptLayout {
   readonly lines: string[] = []
   #head: readonly string[] = []
-  /** How many lines belong to blocks; empty lines down to the lower edge follow. */
+  /** How many lines belong to blocks; empty lines fill the rest of the screen. */
   #full = 0
   #starts: number[] = []
   #blocks: PlacedBlock[] = []
@@ -34,7 +34,7 @@ export class TranscriptLayout {
     this.touch(0)
   }
 
-  /** Lays out the blocks that were touched; returns the first of them, or undefined when there was none. */
+  /** Lays out the blocks that were touched. Returns the index of the first of them; undefined if no block was touched. */
   layOut(blocks: readonly PlacedBlock[], width: number): number | undefined {
     const from = this.#dirty
     if (from === Infinity) return undefined
@@ -48,7 +48,7 @@ export class TranscriptLayout {
       placed.at = at
       this.#starts.push(lines.length)
       this.#blocks.push(placed)
-      // Out of sight, old or empty lines hold the place of the new ones.
+      // Out of view, old or empty lines keep the place of the new ones.
       for (const line of placed.lines) lines.push(line)
       for (let left = placed.guess(width); left > 0; left--) lines.push('')
     }
@@ -73,7 +73,7 @@ export class TranscriptLayout {
     return placed && { placed, into: line - this.#starts[index]! }
   }
 
-  /** The line where an anchor is now; undefined when its block is gone. */
+  /** The current line of an anchor; undefined if its block is gone. */
   lineOf({ placed, into }: ScrollAnchor): number | undefined {
     if (this.#blocks[placed.at] !== placed) return undefined
     return this.#starts[placed.at]! + Math.min(into, Math.max(0, placed.lines.length - 1))
@@ -127,7 +127,7 @@ export class PlacedBlock {
     this.#shown = true
   }
 
-  /** An estimate of its lines while it was never rendered, otherwise 0. */
+  /** An estimate of its lines if it was never rendered, otherwise 0. */
   guess(width: number): number {
     return this.#shown ? 0 : 2 + Math.ceil(roughSize(this.block) / width)
   }
@@ -138,7 +138,7 @@ export class PlacedBlock {
   }
 }
 
-/** Whether a block would begin differently after another block before it. */
+/** Whether a block would begin differently after a different previous block. */
 export function leadDiffers(was: Block | undefined, is: Block | undefined): boolean {
   const spoke = (block: Block | undefined) => block !== undefined && isAgentSpeech(block)
   return was?.type !== is?.type || was?.by !== is?.by || was?.turn !== is?.turn || spoke(was) !== spoke(is)

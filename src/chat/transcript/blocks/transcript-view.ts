@@ -16,7 +16,7 @@ export type Scroll = {
   scrollTo(scrollTop: number): void
 }
 
-/** The room for the welcome: how many lines stand `below` it, and whether the person has `spoken` yet. */
+/** The space for the welcome: how many lines are `below` it, and whether the person has `spoken` yet. */
 export type Room = { width: number; height: number; below: number; spoken: boolean }
 
 /** The lines above the first block: the welcome, or a hint that there are earlier messages. */
@@ -35,12 +35,12 @@ type TranscriptParts = {
   nearTop(): void
 }
 
-/** Characters out of sight that are rendered in one go. */
+/** Characters outside the view that are rendered in one go. */
 const sliceSize = 8000
 
 /**
- * The conversation as lines. Only the blocks in sight are rendered at once; the others follow bit by bit, and the first
- * line in sight stays in place whatever changes above it.
+ * The conversation as lines. Only the visible blocks are rendered at once; the others follow bit by bit, and the first visible line stays
+ * in place whatever changes above it.
  */
 export class Transcript implements Component {
   #parts: TranscriptParts
@@ -48,7 +48,7 @@ export class Transcript implements Component {
   #done: readonly Block[] = []
   #placed: PlacedBlock[] = []
   #stale = new Set<PlacedBlock>()
-  /** Whether a frame with blocks was made. */
+  /** Whether a frame with blocks has been painted. */
   #wasShown = false
   #layout = new TranscriptLayout()
   #above: Above | undefined
@@ -57,7 +57,7 @@ export class Transcript implements Component {
   #allOpen = false
   #seen = -1
   #working = false
-  /** A text of a command that was not shown yet: it is read from its beginning. */
+  /** An output of a command that was not shown yet: the view starts at its beginning. */
   #unread: PlacedBlock | undefined
 
   constructor(parts: TranscriptParts) {
@@ -80,9 +80,9 @@ export class Transcript implements Component {
     if (same < total || same < this.#placed.length) this.#replaceFrom(same, total, blockAt)
   }
 
-  /** How many blocks were added below since the end was last in sight. */
+  /** How many blocks were added below since the end was last visible. */
   get unseen(): number {
-    // Keys grow downwards, except those of earlier blocks that were loaded later; the last block that was seen may be gone.
+    // Keys grow downwards, except those of earlier blocks that were loaded later; the last block that the person saw may be gone.
     return this.#placed.length - 1 - this.#placed.findLastIndex(({ block }) => block.key <= this.#seen)
   }
 
@@ -103,7 +103,7 @@ export class Transcript implements Component {
     this.#staleAll(gains)
   }
 
-  /** Renders again the boards on which an agent works, because the time that they show goes on. */
+  /** Renders the boards with working agents again, because the times on them advance. */
   tick(): void {
     for (const placed of this.#placed.slice(this.#done.length))
       if (placed.block.type === 'board' && placed.block.rows.some(isAtWork)) this.#stale.add(placed)
@@ -145,7 +145,7 @@ export class Transcript implements Component {
     if (anchor && from !== undefined && from <= anchor.placed.at) this.#keep(anchor)
     else if (!anchor) this.#showUnread()
     this.#unread = undefined
-    // The sides go down to the lower edge, also where the blocks do not.
+    // The sides reach the lower edge of the screen, even if the blocks do not.
     this.#layout.fill(context.sides ? height() : 0, side(''))
   }
 
@@ -154,7 +154,7 @@ export class Transcript implements Component {
     const placed = this.#unread
     const line = placed && this.#layout.lineOf({ placed, into: 0 })
     if (line === undefined || this.#layout.full - line <= this.#parts.height()) return
-    // An empty line stands between the text and the block before it.
+    // An empty line separates the text from the block before it.
     this.#keep({ placed: placed!, into: placed!.before ? 1 : 0 })
   }
 
@@ -206,14 +206,14 @@ export class Transcript implements Component {
       this.#placed.push(placed)
       this.#update(at, block)
     }
-    // The last blocks first, because they are in sight.
+    // The last blocks come first, because they are visible.
     for (const placed of this.#placed.slice(from).reverse())
       if (this.#stale.delete(placed) || placed.lines.length === 0) this.#stale.add(placed)
     for (const gone of known.values()) this.#stale.delete(gone)
     this.#layout.touch(from)
   }
 
-  /** The first line in sight; undefined while the end is followed. */
+  /** The first visible line; undefined while the view follows the end. */
   #anchor(): ScrollAnchor | undefined {
     const scroll = this.#scroll
     return !scroll || scroll.isFollowingEnd ? undefined : this.#layout.anchorAt(scroll.scrollTop)
@@ -231,7 +231,7 @@ export class Transcript implements Component {
       for (const placed of this.#stale) this.#refresh(placed)
       return
     }
-    // One screen more than is in sight, so that a page up has something to show; the first frame does not wait for that one.
+    // Renders one screen beyond the visible part, so that a page up has something to show. The first frame does not wait for that.
     const wanted = (this.#wasShown ? 2 : 1) * Math.max(this.#scroll.viewportHeight, 50)
     this.#wasShown = true
     const step = anchor ? 1 : -1
@@ -244,7 +244,7 @@ export class Transcript implements Component {
     }
   }
 
-  /** Scrolls so that the first line in sight stays there. */
+  /** Scrolls so that the first visible line stays in place. */
   #keep(anchor: ScrollAnchor): void {
     const scroll = this.#scroll
     const line = this.#layout.lineOf(anchor)

@@ -17,13 +17,13 @@ import { bounded, safeText, oneLine } from '../../style/safe-text.ts'
 import { indented, listed, wrapped, wrappedByIndent } from '../../style/screen-text.ts'
 import { failureSentence } from '../../../core/talk/outcome.ts'
 
-/** A question and its answer; while the question is open its card shows it. */
+/** A question and its answer. While the question is open, its card shows it. */
 export function questionLines(asked: QuestionBlock, width: number, { theme }: RenderContext): string[] {
   if (asked.state === 'open') return []
   const labels = asked.picks.map((pick) => asked.question.options.find(({ id }) => id === pick)?.label ?? pick)
   const answer = { unanswered: ' → no answer', answered: ` → ${oneLine(labels.join(', '), 200)}` }[asked.state]
   const [first = ''] = asked.question.text.trimStart().split('\n', 1)
-  // An agent is not named again below its own name, or where the question names it.
+  // An agent is not named again below its own name, or if the question names it.
   const named = asked.by === undefined || asked.by === ourselves || isOwnQuestion(asked) || first.includes(asked.by)
   const from = [...asked.question.from, ...(named ? [] : [asked.by!])].map((name) => oneLine(name, 60))
   const words = `${from.length > 0 ? `${from.join(' · ')}: ` : ''}${oneLine(first)}${answer}`
@@ -46,7 +46,7 @@ export function waitLines({ agent, until }: WaitBlock, width: number, { theme, n
 /** The closing line of a turn: the agent, why it was chosen, the duration, the changes and the usage. */
 export function closingLines({ closing }: ClosingBlock, width: number, { theme }: RenderContext): string[] {
   const { by, why, ms, thought, changed } = closing
-  // A turn that only failed has its failure above.
+  // A turn that only failed already shows its failure above.
   if (by === undefined && changed === undefined && closing.tokens === undefined) return []
   const parts = [
     by === undefined ? '' : oneLine(by, 60),
@@ -103,7 +103,7 @@ export function commandLines({ text, how }: CommandBlock, width: number, { theme
 /** The first letter of a message that begins with an ordinary word; a name, a flag or a path stays as it is. */
 const sentenceStart = /^(?=(?:an?|the|there|this|that|these|no|nothing|none|only|every|one) )./
 
-/** The next step of a person for each kind of failure. */
+/** What the person can do next, for each kind of failure. */
 const nextSteps: Record<FailureKind, string> = {
   quota: '/agents shows which agents are free; /switch chooses another one.',
   busy: 'Send it again in a moment, or choose another agent with /switch.',
@@ -118,7 +118,7 @@ const nextSteps: Record<FailureKind, string> = {
   unmet: 'Say what to try next; /diff shows what changed, /undo takes it back.',
 }
 
-/** A failed attempt, in quiet colours, because the turn went on. */
+/** A failed attempt, in quiet colours, because the turn continued. */
 export function attemptLines(tried: AttemptBlock, width: number, context: RenderContext, open: boolean): string[] {
   const { theme } = context
   const who = tried.by ?? 'an agent'
@@ -140,10 +140,10 @@ export function errorLines(failed: ErrorBlock, width: number, context: RenderCon
   const paint = cancelled ? theme.quiet : unfinished ? theme.warn : theme.bad
   const message = withRetryTime(safeText(failure.message).trim(), failure, context)
   const words = wrapped(unfinished && !failed.inside ? `The turn was ${message}` : message, width - 2)
-  // A kind that an older version kept has no row here. The agent inside a turn is not the person's to mend.
+  // A failure kind that an older version kept may be missing here. The person cannot fix an agent inside a turn.
   const step = failed.inside ? '' : (nextSteps[failure.kind] ?? '')
   return [
-    // A person who cancels has read that far, and wants to keep it in sight.
+    // A person who cancels has read that far, and wants to keep it visible.
     ...(open || cancelled ? saidLines(said, width, context) : []),
     ...indented(words.map(paint), '  ', `${paint(cancelled || unfinished ? '■' : '✗')} `),
     ...(step === '' ? [] : indented(wrapped(step, width - 2).map(theme.quiet), '  ')),

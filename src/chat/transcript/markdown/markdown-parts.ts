@@ -17,7 +17,7 @@ const opening = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/
 const item = /^([-*+]|\d{1,9}[.)])\s/
 const half = { item: /^([-*+]|\d{1,9}[.)]?)$/, fence: /^ {0,3}(`{2,}|~{2,})[^`\s]*$/ }
 
-/** Longer parts are cut where possible, so that streamed text is never rendered from far back. */
+/** Longer parts are cut if possible, so that streamed text is never rendered from far back. */
 const mostProse = 6000
 const mostCodeLines = 40
 const longestLine = 4000
@@ -46,7 +46,7 @@ export function split(text: string, end: PartEnd = { joined: false }): Part[] {
   }
 }
 
-/** The line that opened the code in which a text ends; undefined where it ends in prose. */
+/** The line that opened the code block in which a text ends; undefined if it ends in prose. */
 export function openFence(text: string): string | undefined {
   let open: string | undefined
   for (const line of text.split('\n')) {
@@ -57,7 +57,7 @@ export function openFence(text: string): string | undefined {
   return open
 }
 
-/** Where a line that is too long is broken: at a space near its end, and never inside a character. */
+/** Where to break a line that is too long: at a space near its end, and never inside a character. */
 function breakIn(text: string, at: number): number {
   const end = at + longestLine
   const space = text.lastIndexOf(' ', end)
@@ -105,7 +105,7 @@ class Cutter {
     this.cut(to, { joined: true, fence: this.#fence && { ...this.#fence, begins: false } })
   }
 
-  /** Takes the line that still grows; a half written fence or list item is treated as what it may become. */
+  /** Takes the line that still grows; a half-written fence or list item is treated as what it may become. */
   lastLine(line: string, at: number): void {
     if (!this.#fence) {
       if (!half.fence.test(line)) this.#proseLine(line, at, half.item.test(line) || item.test(line))

@@ -68,13 +68,13 @@ const beginsTable = ([titles, aligns]: readonly string[]) =>
 
 const textOf = (lines: readonly string[], change: (line: string) => string) => lines.map(change).join('\n').trimEnd()
 
-/** The index of the first line from `from` on at which a part is over. */
+/** The index of the first line from `from` on at which a part has finished. */
 function endOf(lines: readonly string[], from: number, isOver: (line: string) => boolean): number {
   const over = lines.findIndex((line, at) => at >= from && isOver(line))
   return over < 0 ? lines.length : over
 }
 
-/** Knows in which list items a line stands. */
+/** Tracks the list items around each line. */
 class OpenItems {
   /** The columns at which the text of the open items begins, the outermost first. */
   #columns: number[] = []

@@ -8,7 +8,7 @@ import { split } from './markdown-parts.ts'
 import { withTables } from './markdown-tables.ts'
 import { tableLines } from './table-lines.ts'
 
-/** How rows of a plain table that are too wide are shown: termaite's own are cut, those of agents are wrapped. */
+/** How wide rows of a plain table are shown: termaite's own are cut, those of agents are wrapped. */
 export type Columns = 'cut' | 'wrapped'
 
 /** Renders a Markdown text that grows; parts that can no longer change are rendered once. */
@@ -77,10 +77,10 @@ function textLines(text: string, width: number, context: RenderContext): string[
   return lines.slice(lines.findIndex(words), lines.findLastIndex(words) + 1).map((line) => line.trimEnd())
 }
 
-/** More marks in one part are no emphasis, and would take the parser seconds. */
+/** A part with more marks than this is not emphasized text, and would take the parser seconds. */
 const mostMarks = 400
 
-/** Undefined where a text is not meant as Markdown, or is nested too deeply for the library; then it is shown as text. */
+/** Undefined if a text is not meant as Markdown, or is nested too deeply for the library; then it is shown as plain text. */
 function markdownLines(text: string, width: number, context: RenderContext): string[] | undefined {
   return tooManyMarks(text) ? undefined : rendered(text, width, context)
 }
@@ -104,10 +104,10 @@ function rendered(text: string, width: number, context: RenderContext): string[]
  */
 function shownTable({ heads, aligns, rows }: Table, context: RenderContext): Table {
   const cells = [...new Set([...heads, ...rows.flat()])].filter((cell) => cell !== '' && !tooManyMarks(cell))
-  // No character is wider than two columns, so that each cell is one line.
+  // No character is wider than two columns, so each cell fits on one line.
   const wide = 2 * cells.reduce((most, cell) => Math.max(most, cell.length), 1) + 4
   const lines = rendered(['|-|', '|-|', ...cells.map((cell) => `|${cell}|`)].join('\n'), wide, context) ?? []
-  // Three lines stand above the first row, and a border below each row; else the library saw no such table.
+  // Three lines are above the first row, and a border is below each row; otherwise the library saw no such table.
   if (lines.length !== 3 + 2 * cells.length) return { heads, aligns, rows }
   const shown = new Map(cells.map((cell, at) => [cell, lines[3 + 2 * at]?.trimEnd().slice(2, -2).trimEnd()]))
   const cellOf = (cell: string) => shown.get(cell) ?? cell
@@ -162,7 +162,7 @@ function markdownTheme({ theme, lazy, links }: RenderContext): MarkdownTheme {
   }
 }
 
-/** Makes an address clickable only where it is shown as it is, so that a link leads where it says. */
+/** Makes an address clickable only if it is shown unchanged, so that a link leads where it says. */
 function withLink(text: string): string {
   const address = /^ ?\(?((?:https?|file):\/\/[^\s<>"'()]+)\)?$/.exec(stripTerminalSequences(text))?.[1]
   if (address === undefined || !URL.canParse(address)) return text

@@ -4,7 +4,7 @@ import type { DiffLine } from '../../style/diff-lines.ts'
 import type { Colour } from './highlight.ts'
 import { diffLines } from '../../style/diff-lines.ts'
 
-/** Everything beside the block itself that its rendering depends on. */
+/** Everything besides the block itself that its rendering depends on. */
 export type RenderContext = {
   theme: Theme
   lazy: LazyDetails
@@ -14,7 +14,7 @@ export type RenderContext = {
   sides: boolean
   /** Whether the name of a language is left out above its code. */
   unnamed?: true
-  /** The time now, by which the time of an agent at work is counted. */
+  /** The current time, for the elapsed time of a working agent. */
   now(): number
 }
 
@@ -24,8 +24,8 @@ export function canLink({ TERM, STY }: Readonly<Record<string, string | undefine
 }
 
 /**
- * Details that take time to load, code colours and diffs. They are loaded when first needed; the frame is painted
- * without them, and `came` is called once they are there.
+ * Details that take time to load: code colours and diffs. They are loaded when first needed; the frame is painted without them, and
+ * `came` is called once they are loaded.
  */
 export class LazyDetails {
   #came: (what: 'colours' | 'diffs') => void
@@ -39,7 +39,7 @@ export class LazyDetails {
     this.#later = later
   }
 
-  /** The function that colours code; where it cannot be loaded, code stays plain. */
+  /** The function that colours code; undefined until it is loaded, or if it cannot be loaded. Then code is plain. */
   colour(): Colour | undefined {
     if (this.#colour === undefined) {
       this.#colour = 'loading'
@@ -58,7 +58,7 @@ export class LazyDetails {
     const known = this.#diffs.get(change)
     if (known === undefined) {
       this.#diffs.set(change, 'loading')
-      // Drawn without the diff until it is there.
+      // Drawn without the diff until it is computed.
       void diffLines({ type: 'diff', ...change }).then((lines) => {
         this.#diffs.set(change, lines)
         this.#tell()

@@ -3,10 +3,10 @@ import { visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 
 /** A word up to this long is not broken in a column; a table whose columns would be narrower is shown as a list. */
 const longestWord = 20
-/** A column of sentences is at least so wide, for the same reason. */
+/** A column of sentences is at least this wide, for the same reason. */
 const readable = 10
 
-/** Renders a table in columns where they can be read at that width, else each row as a list of its cells. */
+/** Renders a table in columns if they are readable at that width, otherwise each row as a list of its cells. */
 export function tableLines(table: Table, width: number, strong: (text: string) => string): string[] {
   const all = [table.heads, ...table.rows]
   const natural = table.heads.map((_, column) => Math.max(1, ...all.map((row) => visibleWidth(row[column]!))))
@@ -58,7 +58,7 @@ function padded(text: string, width: number, align: Align): string {
   return `${' '.repeat(before)}${text}${' '.repeat(room - before)}`
 }
 
-/** Ends the styles of a text that goes on in the next line, so that the border has none of them. */
+/** Resets the styles of a text that continues on the next line, so that the border has none of them. */
 const plainAgain = '\x1b[22;23;24;25;27;28;29;39m'
 
 function wrappedCell(text: string, width: number): string[] {

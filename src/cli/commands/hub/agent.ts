@@ -43,7 +43,7 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
 /** Starts the agent of a plan and keeps it at work, or prints the plan. */
 async function begin(io: Io, plan: SupervisionPlan, wishes: AgentOptions, linkWishes: LinkWishes): Promise<number> {
   const { place, profile, hub, state } = plan
-  // A wrong option is told before anything starts.
+  // A wrong option is reported before anything starts.
   offersOf(linkWishes, plan.settings)
   const folder = join(sessionsIn(place.root), state.id)
   const keyFile = join(folder, 'agent-key')
@@ -95,8 +95,8 @@ function hubVariables({ cwd, env }: Io, values: Parsed['values']): Io['env'] {
 type AgentLink = { hub: SupervisionPlan['hub']; hubKey: KeySource; settings: Settings; wishes: LinkWishes }
 
 /**
- * Links this machine to a hub elsewhere while the agent runs. A hub on this machine needs no link, so one at a loopback address is linked
- * to only where the person says what this machine offers, because a tunnel may lead elsewhere. An agent works without a link too.
+ * Links this machine to a hub elsewhere while the agent runs. A hub on this machine needs no link, so a hub at a loopback address is
+ * linked only if the person says what this machine offers, because a tunnel may lead elsewhere. An agent also works without a link.
  */
 async function keepLink(io: Io, { hub, hubKey, settings, wishes }: AgentLink, signal: AbortSignal): Promise<void> {
   const { isHere, keepMachineLink } = await import('../../../hub/server/link/kept-link.ts')
@@ -104,7 +104,7 @@ async function keepLink(io: Io, { hub, hubKey, settings, wishes }: AgentLink, si
   if (isHere(hub.now().url) && !isWished) return
   const tell = (news: LinkNews, words: string) => {
     if (news === 'linked') say(io, `${words} ${offeredWords('this machine', offersOf(wishes, settings))}`)
-    // A hub that is away is told of by the agent itself.
+    // If the hub is away, the agent itself reports that.
     else if (news === 'refused') say(io, `termaite: ${words}`)
   }
   await keepMachineLink(io, { url: () => hub.now().url, key: hubKey, settings, wishes, tell }, signal).catch(

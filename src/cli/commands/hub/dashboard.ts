@@ -14,7 +14,7 @@ import { readSettings } from '../../../settings/settings.ts'
 /** How long a link that is made to be shared lasts. */
 const usualHours = 24
 
-/** Prints a link to the page of the hub that runs; where none does, runs one. */
+/** Prints a link to the page of the running hub; if no hub runs, starts one. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const { home } = placeOf(io)
   const server = typeof values.server === 'string' ? values.server : undefined

@@ -16,7 +16,7 @@ export const isPauseVerb = (word: string): word is (typeof pauseVerbs)[number] =
 
 type Call = { verb: (typeof pauseVerbs)[number]; values: Parsed['values']; words: readonly string[] }
 
-/** How often the hub is asked whether the last task has ended. */
+/** How often to ask the hub whether the last task is finished. */
 const paceMs = 1_000
 /** The most agents that a line names. */
 const mostNamed = 5

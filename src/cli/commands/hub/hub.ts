@@ -124,7 +124,7 @@ function list(io: Io, keys: ListedKey[], json: boolean): void {
   if (json) return print(io, JSON.stringify(keys))
   const now = io.clock.now()
   const when = (at: number | undefined) => (at === undefined ? '' : localTimeFrom(now, at))
-  // Most hubs have no key that ends by itself.
+  // Most hubs have no key that expires.
   const hasEnds = keys.some(({ ends, oldEnds }) => ends !== undefined || oldEnds !== undefined)
   const rows = keys.map((key) => [
     key.name,
@@ -144,7 +144,7 @@ function list(io: Io, keys: ListedKey[], json: boolean): void {
   print(io, table([['NAME', 'ROLE', 'ID', 'MADE', 'LAST USED', ...(hasEnds ? ['ENDS'] : []), 'MADE BY'], ...rows]))
 }
 
-/** When a key ends, or has ended, and when the secret before its present one does. */
+/** When a key expires or expired, and when its previous secret expires. */
 function endWords({ ends, oldEnds }: ListedKey, now: number, when: (at: number) => string): string {
   const own = ends === undefined ? [] : [ends > now ? when(ends) : `ended ${when(ends)}`]
   return [...own, ...(oldEnds === undefined ? [] : [`old key: ${when(oldEnds)}`])].join(', ')

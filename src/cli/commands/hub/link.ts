@@ -10,7 +10,7 @@ import { noteProcess } from '../../../border/running-processes.ts'
 import { say, UsageError } from '../../../core/io.ts'
 import { readSettings } from '../../../settings/settings.ts'
 
-/** Links this machine to a hub until the command is ended. */
+/** Links this machine to a hub until the command is stopped. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const { home } = placeOf(io)
   const settings = await readSettings({ home }, { env: io.env })

@@ -95,7 +95,7 @@ async function add(io: Io, hub: HubClient, values: Parsed['values'], words: stri
   })
 }
 
-/** The agent that a person named, if the hub knows it: a task for a name that nobody has would wait for nobody. */
+/** The agent that a person named, if the hub knows it: a task for an unknown name would wait forever. */
 async function agentNamed(hub: HubClient, typed: string): Promise<string> {
   const names = await hub.agentNames()
   if (names.includes(typed)) return typed
@@ -137,7 +137,7 @@ async function told(
   return after
 }
 
-/** Tells a verb to a pipeline; false where the id is not a pipeline's, so that a task may be meant. */
+/** Applies a verb to a pipeline. Returns false if the id does not belong to a pipeline, so that it may name a task. */
 async function toldPipeline(
   io: Io,
   hub: HubClient,
@@ -170,8 +170,8 @@ function shown(io: Io, task: Task, json: boolean): void {
 }
 
 /**
- * Answers a question that no task has: of an agent, such as a dialog at its start, or of the hub about the cap of a workspace or
- * the budget of a pipeline. Returns false where none of these is meant.
+ * Answers a question that belongs to no task: of an agent, such as a dialog at its start, or of the hub about the cap of a workspace or
+ * the budget of a pipeline. Returns false if the id names none of these.
  */
 async function answersOther(io: Io, hub: HubClient, [id, ...words]: string[], json: boolean): Promise<boolean> {
   if (id === undefined) return false
@@ -317,7 +317,7 @@ async function diff(io: Io, hub: HubClient, task: Task, wanted: number | undefin
   if (end !== '\n') io.out.write('\n')
 }
 
-/** Gets the branch of a task from the machine of its agent into the clone that the person stands in. */
+/** Fetches the branch of a task from its agent's machine into the clone in the current folder. */
 async function fetchBranch(io: Io, hub: HubClient, task: Task, values: Parsed['values']): Promise<void> {
   const { fetchTask } = await import('../../task/task-review.ts')
   const { branch, root, how, try: number } = await fetchTask(io, hub, task, tryIn(values))

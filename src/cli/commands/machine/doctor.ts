@@ -61,7 +61,7 @@ async function fileFaults(io: Io, place: Place): Promise<string[]> {
   return definitionFaults({ ...place, trusted }, builtInNames())
 }
 
-/** Says that the disk of this home's ledger is nearly full, or that the settings name no ledger that can be. */
+/** Warns that the disk of this home's ledger is nearly full, or that the ledger in the settings cannot be used. */
 async function ledgerDisk(io: Io, { home }: Place, settings: Settings): Promise<string | undefined> {
   const [{ diskWarning }, { ledgerPlace }] = await Promise.all([
     import('../../../hub/server/ledger-desk.ts'),

@@ -39,7 +39,7 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
   }
 }
 
-/** Lists every MCP client that termaite can be installed in, and where it is installed. */
+/** Lists every MCP client that termaite can be installed in, and whether it is installed. */
 async function list(io: Io, json: boolean): Promise<void> {
   const [{ clients }, { whereabouts, wiredClients }] = await Promise.all([
     import('../../../native/mcp/clients.ts'),

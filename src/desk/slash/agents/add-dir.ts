@@ -7,7 +7,7 @@ import { UsageError } from '../../../core/io.ts'
 import { consentOptions } from '../../../core/talk/consent.ts'
 import { choose, goingOn } from '../shared/choice.ts'
 
-/** The /add-dir command: opens further folders to the agents, lists them, and takes them back. */
+/** The /add-dir command: opens additional folders to the agents, lists them, and closes them again. */
 export function addDirCommand(controls: DeskControls): Command {
   return {
     name: 'add-dir',
@@ -78,7 +78,7 @@ async function remove(controls: DeskControls, named: string, { say }: CommandWor
   )
 }
 
-/** The folders that a typed path can go on with. */
+/** The folders that can complete a typed path. */
 async function foldersAt(typed: string, cwd: string, home: string | undefined): Promise<string[]> {
   const written = home === undefined ? typed : typed.replace(/^~(?=\/)/, home)
   const parent = typed.endsWith('/') || typed === '' ? typed || './' : `${dirname(typed)}/`

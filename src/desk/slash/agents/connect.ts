@@ -10,7 +10,7 @@ import { choose, goingOn } from '../shared/choice.ts'
 import { nativeAgents } from '../../../settings/enabled-agents.ts'
 
 const names = Object.keys(providers) as ProviderName[]
-/** The providers that can be given a key: servers on this machine need none, and Google's cloud has a login of its own. */
+/** The providers that can be given a key: servers on this machine need none, and Google's cloud has its own login. */
 const remote = names.filter((name) => !providerOf(name).local && !hasOwnLogin(name))
 
 const places: Record<KeyPlace, string> = {
@@ -41,7 +41,7 @@ export function connectCommand(controls: DeskControls, open: typeof openKeys = o
       if (forgets) return world.say(await forgotten(keys, name), 'note')
       const place = await connected(keys, name, world)
       if (place === undefined) return
-      // Agents that were out for lack of a key may try again.
+      // Agents that had no key may try again.
       for (const { name: agent, model } of nativeAgents(controls.app().settings))
         if (providerIn(model ?? defaultModel) === name) out.delete(agent)
       world.say(
@@ -75,7 +75,7 @@ const pickProvider = (world: CommandWorld) =>
     remote.map((id) => ({ id, label: labelOf(id) })),
   )
 
-/** The error does not repeat what was typed, because it may be a key. */
+/** The error does not repeat the typed text, because it may be a key. */
 function providerTyped(typed: string): ProviderName {
   const name = names.find((one) => one === typed.toLowerCase())
   if (name === undefined) throw new UsageError(`there is no provider of that name; there are ${remote.join(', ')}.`)
@@ -86,7 +86,7 @@ function providerTyped(typed: string): ProviderName {
   return name
 }
 
-/** Whether a provider is a cloud that is used by a login of its own tools alone. */
+/** Whether a provider is a cloud that can be used only through the login of its own tools. */
 function hasOwnLogin(name: ProviderName): boolean {
   const { cloud, keys } = providerOf(name)
   return cloud !== undefined && keys.length === 0

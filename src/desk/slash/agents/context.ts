@@ -71,7 +71,7 @@ function fillText(name: string, { window, used, source, free, parts }: Fill): st
   ].join('\n')
 }
 
-/** Says how many tokens came from the provider's cache, where they cost only a part of their price. */
+/** Says how many tokens came from the provider's cache, which charges only part of the price. */
 function cacheText(use: ReturnType<typeof cacheUse>): string[] {
   if (!use || use.last.input === 0) return []
   const words = ({ input, cached, written }: CacheUse) => {

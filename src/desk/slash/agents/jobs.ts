@@ -5,7 +5,7 @@ import { UsageError } from '../../../core/io.ts'
 import { choose } from '../shared/choice.ts'
 import { block } from '../shared/code-block.ts'
 
-/** The commands in the background: sending one there, listing them, ending one. */
+/** The commands for background jobs: send one there, list them, stop one. */
 export function jobCommands(controls: DeskControls): Command[] {
   return [
     {

@@ -30,7 +30,7 @@ export function leashCommand(controls: DeskControls): Command {
   }
 }
 
-/** The command that a key runs: sets the leash without words, and asks first where it is `all`. */
+/** The command that a key runs: sets the leash without a message, and asks first if it is `all`. */
 export function leashKeyCommand(controls: DeskControls): Command {
   return {
     name: 'leash',
@@ -46,7 +46,7 @@ export function leashKeyCommand(controls: DeskControls): Command {
   }
 }
 
-/** Asks before agents may do everything in a project; true when the person agrees, or agreed for good earlier. */
+/** Asks before agents may do everything in a project. True if the person agrees, or has agreed permanently before. */
 async function agreesToAll(controls: DeskControls, world: CommandWorld): Promise<boolean> {
   const { project, settings } = controls.app()
   if ((await project.doc.read()).allAgreed) return true

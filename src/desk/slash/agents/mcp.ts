@@ -10,10 +10,10 @@ import { isTrusted, nativeAgent } from '../shared/native-agent.ts'
 
 const ways = ['status', 'tools', 'resources', 'prompts', 'refresh', 'login'] as const
 
-/** How long the lists of resources and prompts are waited for. */
+/** How long to wait for the lists of resources and prompts. */
 const listMs = 5_000
 
-/** Shows the MCP servers of termaite's own agent. Asking for them starts them. */
+/** Shows the MCP servers of termaite's own agent. Showing them starts them. */
 export function mcpCommand(controls: DeskControls): Command {
   return {
     name: 'mcp',
@@ -32,7 +32,7 @@ export function mcpCommand(controls: DeskControls): Command {
       if (way === 'login') await login(servers, more.join(' '), world)
       else await settled(servers, world)
       if (world.signal.aborted) return
-      // The lists are read before the status counts them; a server that does not send its list is not waited for.
+      // The lists are read before the status counts them, but a server that does not send its list does not block the command.
       const lists = await Promise.race([servers.listed(), app.io.clock.sleep(listMs, world.signal).then(() => [])])
       const now = app.io.clock.now()
       const words = {

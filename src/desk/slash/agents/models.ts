@@ -20,7 +20,7 @@ import { nativeAgent } from '../shared/native-agent.ts'
 
 type Offer = { provider: ProviderName; models: { id: string; window?: number }[] }
 
-/** How providers are asked for their models; tests hand in their own. */
+/** How to ask providers for their models; tests pass in their own functions. */
 type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKeys }
 
 export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): Command {
@@ -116,7 +116,7 @@ async function pickModel(
   return model && chosen(provider, model)
 }
 
-/** Asks all providers at once. One that fails is reported, and the others are listed. */
+/** Asks all providers at once. A failure of one is reported, and the others are still listed. */
 async function offered(
   controls: DeskControls,
   agent: NativeAgentSettings,
@@ -133,7 +133,7 @@ async function offered(
     const mine = name === own
     const baseURL = mine ? agent.baseURL : undefined
     const key = (await keys.get(name, mine && agent.apiKeyEnv ? [agent.apiKeyEnv] : variables))?.key
-    // Local servers at their usual address are found by `localServers`.
+    // `localServers` finds local servers at their usual address.
     if (baseURL === undefined && (local || key === undefined) && !(mine && cloud)) return []
     const found = await listModels(name, key, {
       clock,

@@ -59,13 +59,13 @@ export function permissionsCommand(controls: DeskControls): Command {
 
 const keysId = 'the answer about keys'
 
-/** What the person answered about the files with keys of the project. */
+/** The person's answer about the project's files with keys. */
 const keyWords = {
   shown: 'commands see the files with keys of this project',
   hidden: 'commands do not see the files with keys of this project',
 }
 
-/** The leash of our own agent, which the rules and the sandbox are about. */
+/** The leash of our own agent, to which the rules and the sandbox apply. */
 function ownLeash(controls: DeskControls): Leash {
   const { settings } = controls.app()
   return leashOf(settings, nativeAgents(settings)[0])

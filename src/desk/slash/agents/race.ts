@@ -48,7 +48,7 @@ export function raceCommand(controls: DeskControls): Command {
   }
 }
 
-/** Reads `<request> [-a agents] [--check command] [--first]`, the flags in any place. */
+/** Reads `<request> [-a agents] [--check command] [--first]`, with the flags in any place. */
 function wishIn(args: string, names: readonly string[]): RaceWish {
   let rest = ` ${args.trim()} `
   const taken = (flag: RegExp): string | undefined => {

@@ -7,7 +7,7 @@ import { UsageError } from '../../../core/io.ts'
 import { atDesk, enabledAgents, noAgentWords } from '../../../settings/enabled-agents.ts'
 import { goingOn, knownWord } from '../shared/choice.ts'
 
-/** The /review command: has changes reviewed, and has findings mended. */
+/** The /review command: has changes reviewed, and has findings fixed. */
 export function reviewCommand(controls: DeskControls): Command {
   const names = () => enabledAgents(controls.app().settings).map(({ name }) => name)
   return {

@@ -10,7 +10,7 @@ import { stateWords } from './agents.ts'
 
 /** The option that leaves the next turn to the rotation. */
 const auto = 'auto'
-/** The flag that makes a choice hold for all turns. */
+/** The flag that applies a choice to all turns. */
 const stay = '--stay'
 
 const meanings: Record<Strategy, string> = {
@@ -38,7 +38,7 @@ export function rotationCommands(controls: DeskControls): Command[] {
           name === undefined ? await pickAgent(controls, world) : knownWord('agent', name, [...names(), auto])
         if (agent === undefined) return
         const stays = flags.includes(stay) && agent !== auto
-        // A choice for all turns ends with the next choice, or it would come back after one turn.
+        // A choice for all turns is cleared by the next choice; otherwise it would come back after one turn.
         if (stays || controls.standing().stays) controls.stay(stays ? agent : undefined)
         controls.aim(stays || agent === auto ? undefined : agent)
         world.say(aimedWords(agent, stays, controls), 'note')
@@ -79,7 +79,7 @@ function pickAgent(controls: DeskControls, world: CommandWorld): Promise<string 
   ])
 }
 
-/** Warns when the chosen agent is away. A cool-down is ignored for a chosen agent; about a spent quota the turn asks. */
+/** Warns if the chosen agent is away. A chosen agent ignores its cool-down; if its quota is exhausted, the turn asks. */
 function aimedWords(agent: string, stays: boolean, controls: DeskControls): string {
   if (agent === auto) return 'The rotation chooses the next agent.'
   const standing = controls.standing().agents.find(({ name }) => name === agent)

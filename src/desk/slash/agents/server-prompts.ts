@@ -9,8 +9,8 @@ import { missingArguments, promptValues, valuesText } from '../../../turn/attach
 import { argumentWords, promptCommand } from '../../../native/tools/mcp/server-status.ts'
 
 /**
- * The prompts of MCP servers as commands, `/server:prompt`. The colon keeps them apart from termaite's own commands, and a name
- * that is taken is left out.
+ * The prompts of MCP servers as commands, `/server:prompt`. The colon distinguishes them from termaite's own commands. A name that is
+ * already taken is left out.
  */
 export function promptCommands(
   controls: DeskControls,
@@ -38,7 +38,7 @@ export function promptCommands(
           }
           values[argument.name] = value
         }
-        // The turn gets the prompt from the server, so that the history shows and recalls what was typed.
+        // The turn gets the prompt from the server, so that the history shows and recalls the typed text.
         controls.send(`/${name} ${missing.length === 0 ? args : valuesText(values)}`.trimEnd())
       },
     })
@@ -60,7 +60,7 @@ const leave = { id: 'termaite:leave', label: 'Do not send the prompt' }
 /** A card takes this many options before it has to be scrolled. */
 const mostOptions = 8
 
-/** Asks for one argument of a prompt, with the values that its server suggests; undefined when the person leaves it. */
+/** Asks for one argument of a prompt, with the values that its server suggests; undefined if the person leaves the card. */
 async function askFor(question: ArgumentQuestion, command: string): Promise<string | undefined> {
   const { prompt, argument, values, servers, ask, signal } = question
   const { name, description } = argument

@@ -63,7 +63,7 @@ async function skillsOf(controls: DeskControls): Promise<Skills> {
   return findSkills({ cwd, root, home, trusted: await isTrusted(app) })
 }
 
-/** Makes a command of each skill: its trigger, else its name, unless a command or another skill has that one. */
+/** Makes a command from each skill: its trigger, otherwise its name, unless a command or another skill already has that name. */
 export async function commandsOfSkills(controls: DeskControls, taken: readonly string[]): Promise<Command[]> {
   // Only termaite's own agent can load skills.
   if (nativeAgents(controls.app().settings).length === 0) return []

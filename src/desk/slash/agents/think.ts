@@ -39,7 +39,7 @@ export function thinkCommand(controls: DeskControls): Command {
   }
 }
 
-/** Continues the task tree that was left unfinished last. */
+/** Continues the most recent unfinished task tree. */
 async function resumed(controls: DeskControls, request: string): Promise<void> {
   const left = await lastUnfinished(treesOf(controls.app()))
   if (!left) throw new UsageError('this project has no unfinished task tree to continue.')

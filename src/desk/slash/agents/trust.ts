@@ -72,7 +72,7 @@ async function applied(controls: DeskControls): Promise<void> {
   await controls.reload()
 }
 
-/** Records the person's answer before anything follows from it. */
+/** Records the person's answer before it takes effect. */
 async function audited(controls: DeskControls, answer: 'trust' | 'no' | 'forget'): Promise<void> {
   const { native } = controls.app()
   const audit = auditOf(native)

@@ -14,7 +14,7 @@ const mostKept = 100
 const verbs = ['show', 'stop', 'attach'] as const
 type Verb = (typeof verbs)[number]
 
-/** Shows the agents that work inside the turn and those that are kept of earlier turns; stops one, or goes to its terminal. */
+/** Shows the agents that work inside the turn and those kept from earlier turns; stops one, or opens its terminal. */
 export function workersCommand(controls: DeskControls): Command {
   return {
     name: 'workers',
@@ -80,7 +80,7 @@ async function shown(controls: DeskControls, role: string, world: CommandWorld):
   world.say(one.text, 'text')
 }
 
-/** A name as it is known: `worker_1` means `worker_1 explorer` too. */
+/** The full name for a typed one: `worker_1` also means `worker_1 explorer`. */
 const named = (known: readonly string[], typed: string): string | undefined =>
   known.find((role) => role === typed.trim() || roleLabel(role) === typed.trim()) ??
   known.find((role) => role.split(' ')[0] === typed.trim())
@@ -99,7 +99,7 @@ function found(controls: DeskControls, typed: string): { name: string; work: Inn
   return { name: oneLine(roleLabel(role), 60), work }
 }
 
-/** Stops an agent; asks first where its work would be lost. */
+/** Stops an agent; asks first if its work would be lost. */
 async function stopped(name: string, work: InnerWork, world: CommandWorld): Promise<void> {
   const loses = await work.loses()
   if (loses !== undefined) {

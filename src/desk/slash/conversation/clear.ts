@@ -7,7 +7,7 @@ import { unfinishedIn } from '../../../turn/unfinished-turns.ts'
 import { treesOf } from '../../../think/turn/task-trees.ts'
 import { consentOptions } from '../../../core/talk/consent.ts'
 
-/** The word that must be typed before anything is erased. */
+/** The word that the person must type before anything is erased. */
 const word = 'delete'
 
 export function clearCommand(controls: DeskControls): Command {
@@ -46,7 +46,7 @@ async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'ne
   return picks?.includes('new') ? 'new' : undefined
 }
 
-/** Refuses while a turn runs, because it would write its end into an erased history. */
+/** Refuses while a turn runs, because the turn would write its end into an erased history. */
 async function refuseIfAtWork({ project, io }: App): Promise<void> {
   const here = (await unfinishedIn(project, io.clock.now())).find(({ pid }) => pid !== undefined)
   if (here)
@@ -55,7 +55,7 @@ async function refuseIfAtWork({ project, io }: App): Promise<void> {
     )
 }
 
-/** Snapshots are erased too, because each one holds its prompt. */
+/** Also erases snapshots, because each one contains its prompt. */
 async function erase(app: App): Promise<void> {
   const { project, blobs, snapshots, place, io, ephemeral } = app
   await project.log.clear()

@@ -12,14 +12,14 @@ import { UsageError } from '../../../core/io.ts'
 import { profileOf } from '../../../settings/agent-settings.ts'
 import { enabledAgents } from '../../../settings/enabled-agents.ts'
 
-/** Adds a note to the instructions that agents read, after a look at the change. */
+/** Adds a note to the instructions that agents read, after the person has seen the change. */
 export function rememberCommand(controls: DeskControls): Command {
   return {
     name: 'remember',
     words: '<note>',
     help: 'Add a note to AGENTS.md, or begin the input with #; asks first.',
     async run(args, world) {
-      // The chat passes a line that begins with # on as it was typed.
+      // The chat passes on a line that begins with # exactly as it was typed.
       const typed = args.startsWith('#')
       const note = noteText(args.replace(/^#\s*/, ''))
       if (note === '')
@@ -38,17 +38,17 @@ export function rememberCommand(controls: DeskControls): Command {
   }
 }
 
-/** Writes the note; false when the file has changed since the person saw it, and is to be looked at again. */
+/** Writes the note. Returns false if the file has changed since the person saw it, and they must look at it again. */
 async function written(controls: DeskControls, agreed: AgreedNote, world: CommandWorld): Promise<boolean> {
   const now = memoryFile(agreed.owner, controls.app().place)
   try {
     if (now.text !== agreed.shown.text) throw new ChangedMeanwhile(`${agreed.shown.name} has changed meanwhile`)
-    // A file outside the project is in no snapshot, so a turn of its own could not be undone.
+    // A file outside the project is in no snapshot, so a turn for it could not be undone.
     if (agreed.owner === 'own') return direct(controls, agreed, world)
     await controls.begin(`#${agreed.note}`, runMemory(agreed))
     return true
   } catch (error) {
-    // Beside a running turn there is no turn of its own, and the note is written all the same.
+    // While another turn runs, the note gets no turn of its own and is written directly.
     if (error instanceof UsageError) return direct(controls, agreed, world)
     if (!(error instanceof ChangedMeanwhile)) throw error
     world.say(`${messageOf(error)}, so nothing was written. Look at the change again.`, 'error')

@@ -20,7 +20,7 @@ const most = 20
 /** How many changed files a card names. */
 const mostFiles = 12
 
-/** The files that the turns from a prompt on changed, and those turns, the newest first. */
+/** The files that were changed by the turns from a prompt on, and those turns, newest first. */
 type Changes = { turns: string[]; files: string[] }
 
 export function rewindCommand(controls: DeskControls): Command {
@@ -54,12 +54,12 @@ async function choosePrompt(prompts: readonly PlacedPrompt[], world: CommandWorl
   return prompts.find(({ entry }) => entry.id === id)
 }
 
-/** The recorded turns that began with the chosen prompt or later, in any session, because all of them share the files. */
+/** The recorded turns that began with the chosen prompt or later, in any session, because all sessions share the files. */
 async function changesSince({ snapshots }: App, { entry }: PlacedPrompt): Promise<Changes> {
   try {
     const records = await snapshots.list()
     const undone = new Set(records.flatMap(({ undoes }) => undoes ?? []))
-    // Ids are in the order of time.
+    // Ids sort by time.
     const later = records.filter(({ turn, undoes }) => turn >= entry.turn && undoes === undefined && !undone.has(turn))
     const turns: string[] = []
     const files = new Set<string>()
@@ -108,7 +108,7 @@ async function chooseParts({ entry }: PlacedPrompt, { turns, files }: Changes, w
   return picked === 'leave' ? undefined : picked
 }
 
-/** Undoes the turns one after another, the newest first, so that each finds the files as its own end left them. */
+/** Undoes the turns one after another, newest first, so that each finds the files as it left them. */
 async function bringFilesBack({ snapshots, project, io, conversation }: App, { turns }: Changes): Promise<string[]> {
   const records = await orUsage(snapshots.list())
   for (const turn of turns) {

@@ -1,6 +1,6 @@
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 
-/** Shows a page, or what was found in the pages, as `termaite help` does; the name of a command also shows the command. */
+/** Shows a page or search results, as `termaite help` does; the name of a command also shows the command. */
 async function showHelp(args: string, { screen, say }: CommandWorld, commands: readonly Command[]): Promise<void> {
   const words = args.split(/\s+/).filter((word) => word !== '')
   if (words.length === 0) return screen.palette('')
@@ -22,7 +22,7 @@ async function showHelp(args: string, { screen, say }: CommandWorld, commands: r
       return say(parts.filter((part) => part !== '').join('\n\n'), 'text')
     }
     case 'nothing':
-      // The list of commands shows those that the word is a part of.
+      // The palette lists the commands whose name contains the word.
       if (commands.some(({ name }) => name.includes(asked))) return screen.palette(asked)
       return say(`${noHelpWords(args.trim(), found.near)} All commands: /help. All topics: termaite help.`, 'error')
   }

@@ -82,7 +82,7 @@ async function goOn(controls: DeskControls, session: Session, { say }: CommandWo
   say(`Resumed ${title(session)}.`, 'note')
 }
 
-/** Makes a session of ours from an imported one; returns its id. */
+/** Creates a session of ours from an imported one. Returns its id. */
 async function takenOver(controls: DeskControls, session: Session, cli: string): Promise<string> {
   const { agentOfCli, continueImported } = await import('../../../people/import/continued-session.ts')
   const { io, project, settings, place } = controls.app()

@@ -4,7 +4,7 @@ import { recordThumb } from '../../../turn/judgements.ts'
 import { thumbWords } from '../../../core/talk/judgement.ts'
 import { keeping } from '../shared/session-index.ts'
 
-/** The /good and /bad commands: the person's own judgement of the last turn, which outweighs every other. */
+/** The /good and /bad commands: the person's own judgement of the last turn, which overrides every other. */
 export function thumbCommands(controls: DeskControls): Command[] {
   const judge = (good: boolean): Command['run'] => {
     return async (args, { say }) => {

@@ -6,7 +6,7 @@ import { defined } from '../../../base/defined.ts'
 
 type Choice<T extends string> = Option & { id: T }
 
-/** Asks with a card; undefined when the user leaves it. `unanswered` is the label of Esc on a card that has no "no". */
+/** Asks with a card; undefined if the user leaves it. `unanswered` is the label of Esc on a card without a "no". */
 export async function choose<T extends string>(
   { ask, signal }: CommandWorld,
   text: string,
@@ -36,7 +36,7 @@ export function knownWord<T extends string>(what: string, typed: string, known: 
   )
 }
 
-/** The known words that begin with what was typed. */
+/** The known words that begin with the typed text. */
 export function goingOn(typed: string, known: readonly string[]): string[] {
   return known.filter((word) => word.toLowerCase().startsWith(typed.trim().toLowerCase()))
 }

@@ -6,7 +6,7 @@ import { isFolderTrusted } from '../../../native/native-trust.ts'
 import { UsageError } from '../../../core/io.ts'
 import { nativeAgents } from '../../../settings/enabled-agents.ts'
 
-/** The native agent that a command means without a name: the next one to take a turn, else the first. */
+/** The native agent for a command without a name: the next one to take a turn, otherwise the first. */
 export function nativeAgent(controls: DeskControls): NativeAgentSettings {
   const agents = nativeAgents(controls.app().settings)
   const { next } = controls.standing()
@@ -19,5 +19,5 @@ export function nativeAgent(controls: DeskControls): NativeAgentSettings {
 
 export const trustBook = ({ native }: App) => new TrustBook(native.store, { clock: native.clock, own: native.home })
 
-/** Says whether the project's folder is trusted, without asking. */
+/** Whether the project's folder is trusted. Does not ask. */
 export const isTrusted = ({ native }: App): Promise<boolean> => isFolderTrusted(native)

@@ -19,7 +19,7 @@ export async function withIndex<T>(
   }
 }
 
-/** The app of a chat that keeps a history. An ephemeral chat throws: it has none, and must not read any. */
+/** The app of a chat that keeps a history. Throws for an ephemeral chat: it keeps none, and must not read any. */
 export function keeping(controls: DeskControls): App {
   const app = controls.app()
   if (app.ephemeral) throw new UsageError('this chat is ephemeral: it keeps no history and reads none.')
