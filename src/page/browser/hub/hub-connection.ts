@@ -70,8 +70,7 @@ export async function openText(path: string, signal?: AbortSignal): Promise<Resp
 }
 
 /**
- * The page's own secret. A browser that did not sign in by a link sends a fixed word instead: if the proxy in front of the hub
- * has
+ * The page's own secret. A browser that did not sign in by a link sends a fixed word instead: if the proxy in front of the hub has
  * signed the person in, the word proves that a script of this page makes the request, and not a page of another site.
  */
 export const pageSecret = () => localStorage.getItem(secretName) ?? 'none'

@@ -97,9 +97,8 @@ export function whyWaits(task: Task): string | undefined {
 }
 
 /**
- * The task with this id, complete and kept up to date; a short form until the hub has answered, and undefined if there
- * is no such
- * task. `isRead` says that the hub has answered, and `why` is its message if it has no such task.
+ * The task with this id, complete and kept up to date; a short form until the hub has answered, and undefined if there is no
+ * such task. `isRead` says that the hub has answered, and `why` is its message if it has no such task.
  */
 export function useTask(id: string): { task: Task | undefined; isRead: boolean; why?: string | undefined } {
   useEffect(() => readWhole(id), [id])
