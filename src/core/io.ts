@@ -3,7 +3,7 @@ import type { Clock } from '../base/time/clock.ts'
 import { terminalText } from '../base/text/ansi.ts'
 import { exit } from './exit-codes.ts'
 
-/** The environment, streams, clock and signal of one run. They are handed in: no layer below reads them from the process. */
+/** The environment, streams, clock and signal of one run. They are passed in: no layer below reads them from the process. */
 export type Io = {
   env: Record<string, string | undefined>
   cwd: string
@@ -19,7 +19,7 @@ export type Io = {
   hangup?(): AbortSignal
 }
 
-/** A mistake that the person can mend: its message is printed as it is, without a stack. */
+/** A mistake that the person can fix: its message is printed as it is, without a stack. */
 export class UsageError extends Error {
   override name = 'UsageError'
   readonly code: number
@@ -34,7 +34,7 @@ export function say(io: Pick<Io, 'err'>, line: string): void {
   io.err.write(`${textFor(io.err, line)}\n`)
 }
 
-/** The clock and the voice of a run, for a store: the person is told of a file that had to be set aside. */
+/** The clock and the voice of a run, for a store: it informs the person of a file that had to be set aside. */
 export function voiceOf(io: Pick<Io, 'clock' | 'err'>): { clock: Clock; tell(words: string): void } {
   return { clock: io.clock, tell: (words) => say(io, `termaite: ${words}`) }
 }

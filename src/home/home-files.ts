@@ -8,10 +8,10 @@ import type { HomeRow } from './home-table.ts'
 import { asideRow, homeTable, personTable, projectTable, runTable } from './home-table.ts'
 import { homeOf } from './place.ts'
 
-/** Something that we keep in our home, and its files and folders. What is `made` can be made again; the rest cannot. */
+/** Something that we keep in our home, with its files and folders. With `made`, it can be made again; without, it cannot. */
 type HomeItem = { path: string; parts: string[]; what: string; made?: true }
 
-/** Returns our home. Throws where a file has its name, so that the file is neither read nor deleted. */
+/** Returns our home. Throws if a file has its name, so that the file is neither read nor deleted. */
 export function homeFolder(env: Io['env']): string {
   const home = homeOf(env)
   const stat = statSync(home, { throwIfNoEntry: false })
@@ -87,7 +87,7 @@ function removeIfEmpty(path: string): void {
   if (isFolder(path) && namesIn(path).length === 0) rmdirSync(path)
 }
 
-/** Lists the names in a folder, sorted; none where there is no folder. */
+/** Lists the names in a folder, sorted; empty if the folder does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort()

@@ -15,7 +15,7 @@ const sqlite = 'SQLite'
 const folder = 'folder'
 const text = 'text'
 
-/** Every file that we write in our home; any other file is not ours. `where` and `uninstall` go by this table, and so does the reference. */
+/** Every file that we write in our home; any other file is not ours. `where`, `uninstall` and the reference use this table. */
 export const homeTable: readonly HomeRow[] = [
   { path: 'settings.json', name: /^settings\.json$/, what: 'settings', format: 'JSON with comments' },
   { path: 'config.yaml', name: /^config\.yaml$/, what: 'settings', format: 'YAML' },

@@ -8,10 +8,10 @@ import { rememberPlace } from '../base/process/program-path.ts'
 import { isWithin, realOrSame } from '../base/files/real-path.ts'
 import { UsageError } from '../core/io.ts'
 
-/** The variable by which what a walled agent starts outside its wall knows its project. Nobody behind the wall can set it. */
+/** The variable that names the project to programs that a walled agent starts outside its wall. Nothing behind the wall can set it. */
 export const withinVariable = 'TERMAITE_WITHIN'
 
-/** Where a run happens: our home, the folder that agents run in, and the root of its project. */
+/** The location of a run: our home, the folder that agents run in, and the root of its project. */
 export type Place = { home: string; cwd: string; root: string }
 
 export function homeOf(env: Io['env']): string {
@@ -51,8 +51,8 @@ export function placeOf(io: Io, wanted = '.'): Place {
 }
 
 /**
- * Whether a place lies in the project of a walled agent, or in one of our worktrees of that project. The agent can put a link in the
- * place of a folder of its project at any time, so this is asked about real paths, when a program starts there.
+ * Whether a place lies in the project of a walled agent, or in one of our worktrees of that project. The agent can replace a
+ * folder of its project with a link at any time, so this check uses real paths, at the moment a program starts there.
  */
 export function isInside(within: string, { home, root }: Pick<Place, 'home' | 'root'>): boolean {
   const project = realOrSame(within)

@@ -33,7 +33,7 @@ export type ProjectDoc = {
   /** The current session of the coordinator, whose conversation is kept apart. */
   coordinator?: string
   sessions: Record<string, Session>
-  /** Why there are no snapshots here; set once the person was told. */
+  /** Why there are no snapshots here; set once the person has been informed. */
   snapshotsOff?: string
   /** The rules that the person said "always" to in this project. */
   rules?: string[]
@@ -57,8 +57,8 @@ export type ProjectDoc = {
 }
 
 /**
- * The identity of a folder, which a new name or another place on the same disk does not change: its inode, and when it was made,
- * because the inode of a deleted folder is used again. Undefined where the file system does not tell.
+ * The identity of a folder, which does not change when the folder is renamed or moved on the same disk: its inode and its birth
+ * time, because the inode of a deleted folder is reused. Undefined if the file system does not report a birth time.
  */
 export function folderIdentity(root: string): string | undefined {
   const found = statSync(root, { bigint: true, throwIfNoEntry: false })
@@ -116,7 +116,7 @@ export function openProject(store: Store, root: string): Project {
   }
 }
 
-/** Which session to open; with `existing`, only one that is there. */
+/** Which session to open; with `existing`, only one that exists. */
 export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean; fork?: Fork; mode?: WorkMode }
 
 /** A new session that takes over another one: the one that would be opened, as far as it has come, or a part of it. */
@@ -207,7 +207,7 @@ export function openedSession(
   if (!session || seen.has(id)) return undefined
   const { origin, ...own } = session
   if (!origin) return { id, ...own }
-  // The document is a file that a person may edit: a circle ends where it begins again.
+  // A person may edit the document: a cycle of origins ends at the first session that repeats.
   const parent = openedSession(doc, origin.session, new Set([...seen, id])) ?? { id: origin.session }
   return { id, ...own, origin: { ...parent, until: origin.until } }
 }

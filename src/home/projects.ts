@@ -19,7 +19,7 @@ export function knownProjects(home: string): KnownProject[] {
     slugs = readdirSync(join(home, 'projects'))
   } catch (error) {
     if (isMissing(error)) return []
-    // Projects that cannot be read are not the same as no projects.
+    // Failing to read the projects is not the same as having no projects.
     throw storeError('read', join(home, 'projects'), error)
   }
   return slugs
@@ -41,10 +41,10 @@ function lastWritten(log: string): number {
   return statSync(log, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** The folder of the project that was used last: where it was, or the working directory if the folder was moved to it. */
+/** The folder of the project that was used last: its known path, or the working directory if the folder was moved there. */
 export function latestProject(io: Io): string {
   const home = homeOf(io.env)
-  // The worktree of an agent is no project to continue: it goes with the agent.
+  // An agent's worktree is not a project to continue: it is removed with the agent.
   const [latest] = knownProjects(home).filter(({ path }) => !path.startsWith(join(home, 'worktrees') + sep))
   if (!latest)
     throw new UsageError('--continue: no project was used yet. Start one: termaite -p "what is this project?"')

@@ -1,4 +1,4 @@
 /** The hub sends something on every connection of a page this often; proxies cut one that is silent for longer. */
 export const heartbeatMs = 15_000
-/** A connection that is silent for this long is dead, as after the sleep of a laptop. */
+/** A connection that is silent for this long is dead, for example after a laptop slept. */
 export const silenceMs = 40_000

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 
-/** `compressed` is made with the first request, because it takes longer than the start of the hub may. */
+/** `compressed` is made with the first request, because making it at the start would delay the hub. */
 type PageFile = { type: string; bytes: Buffer; compressed?: Buffer; tag: string; cache: string }
 
 const types: Readonly<Record<string, string>> = {
@@ -46,13 +46,13 @@ const headers: Readonly<Record<string, string>> = {
 /** A file whose name has a hash of its content never changes. */
 const hashed = /-[0-9a-f]{12}\.\w+$/
 
-/** The files of the hub's page. They hold no data and no secret, so that everybody who reaches the hub may read them. */
+/** The files of the hub's page. They hold no data and no secret, so everybody who reaches the hub may read them. */
 export class PageFiles {
   #files = new Map<string, PageFile>()
-  /** The version of the page, which changes with every file that it needs to open; empty where there is no page. */
+  /** The version of the page, which changes with every file that it needs to open; empty if there is no page. */
   readonly version: string
 
-  /** Reads every file of the folder; one that does not exist has none. */
+  /** Reads every file of the folder; without a folder there are no files. */
   constructor(folder: string) {
     for (const name of globSync('**/*.*', { cwd: folder })) {
       const bytes = readFileSync(join(folder, name))

@@ -8,7 +8,7 @@ import type { TerminalRow } from '../core/screen/machine-terminals.ts'
 /** The path of the socket, and the name of its protocol. The page's secret is the second protocol that it offers. */
 export const terminalsPath = '/api/terminals/socket'
 export const terminalsProtocol = 'termaite-terminals'
-/** The code and the reason with which the hub closes a connection whose sign-in or key has ended. */
+/** The code and the reason with which the hub closes a connection whose sign-in or key is no longer valid. */
 export const signedOut = 4401
 export const signedOutReason = 'the sign-in or the key is no longer valid'
 
@@ -34,14 +34,14 @@ export type HubFrame =
   | { type: 'preview'; id: string; rows: string[] }
   /** The page draws slower than the program: a picture follows when the page has drawn what it was sent. */
   | { type: 'behind'; channel: number }
-  /** Who has the keys of the terminal; nobody where `name` is missing. */
+  /** Who has the keys of the terminal; nobody if `name` is missing. */
   | { type: 'holder'; channel: number; name?: string; yours: boolean }
-  /** The program has ended. A picture follows if the agent is started again in the same terminal. */
+  /** The program has exited. A picture follows if the agent is started again in the same terminal. */
   | { type: 'ended'; channel: number; code?: number; signal?: number }
   /** There is no such terminal, or not yet. */
   | { type: 'missing'; channel: number }
   | { type: 'refused'; channel?: number; why: string }
-  /** Tells the page that the connection lives. */
+  /** Shows the page that the connection is alive. */
   | { type: 'beat' }
 
 export type DrawnFrame =
@@ -65,7 +65,7 @@ export function drawnBytes(frame: DrawnFrame): Uint8Array {
   return bytes
 }
 
-/** Reads a binary frame; undefined if the bytes are none. */
+/** Reads a binary frame; undefined if the bytes are not a frame. */
 export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
   if (frame.length < headBytes) return undefined
   const view = new DataView(frame.buffer, frame.byteOffset, frame.length)
@@ -75,7 +75,7 @@ export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
   return { type: 'picture', channel, cols: view.getUint16(5), rows: view.getUint16(7), bytes }
 }
 
-/** Reads a frame of a page; undefined if it is none. */
+/** Reads a page's frame; undefined if the text is not a frame. */
 export function readPageFrame(text: string): PageFrame | undefined {
   let found: Record<string, unknown>
   try {

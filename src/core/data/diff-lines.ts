@@ -11,7 +11,7 @@ export type DiffLine = {
   text: string
 }
 
-/** Reads a diff line by line. The counts of each hunk say how long it is, so that a removed line such as `-- a` is no header. */
+/** Reads a diff line by line. The counts of each hunk say how long it is, so a removed line such as `-- a` is not taken for a header. */
 export class DiffReader {
   #path = ''
   #before = ''
@@ -30,7 +30,7 @@ export class DiffReader {
     const [sign, text, path] = [line[0], line.slice(1), this.#path]
     if (sign === '+' && this.#new.left > 0) return { kind: 'added', path, new: step(this.#new), text }
     if (sign === '-' && this.#old.left > 0) return { kind: 'removed', path, old: step(this.#old), text }
-    // An editor may have taken the space off an empty line.
+    // An editor may have removed the space of an empty line.
     if (sign === ' ' || sign === undefined)
       return { kind: 'same', path, old: step(this.#old), new: step(this.#new), text }
     if (sign === '\\') return { kind: 'header', path, text: line }
@@ -70,7 +70,7 @@ function step(side: { at: number; left: number }): number {
   return side.at++
 }
 
-/** The longest part of a line that is read; a longer line belongs to a file that nobody reads by lines. */
+/** How much of a line is read; a file with longer lines is not one that people read by lines. */
 const longestLine = 8 * 1024
 
 /** The lines of a long text that comes in pieces, each as much of it as `longestLine`. */
@@ -101,7 +101,7 @@ export async function diffSize(
   return size
 }
 
-/** Finds a line of a file in a diff; undefined where the diff does not show it. */
+/** Finds a line of a file in a diff; undefined if the diff does not show it. */
 export async function lineInDiff(
   chunks: AsyncIterable<Uint8Array>,
   { path, line, side }: { path: string; line: number; side: 'old' | 'new' },

@@ -1,6 +1,6 @@
 const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 }
 
-/** A path as git writes it: in quotes, with escapes for bytes, where it has characters beyond the plain ones. */
+/** A path in git's notation: in quotes, with escapes for bytes, if it has characters beyond the plain ones. */
 export function unquoted(text: string): string {
   if (!/^"(?:[^"\\]|\\.)*"$/s.test(text)) return text
   const bytes: number[] = []
@@ -26,7 +26,7 @@ export function headerPath(text: string): string | undefined {
   return path === '/dev/null' ? undefined : withoutSide(path)
 }
 
-/** The paths in `diff --git a/… b/…`. Paths with spaces stand there bare: both sides are the same unless later lines say otherwise. */
+/** The paths in `diff --git a/… b/…`. Paths with spaces are not quoted there: both sides are the same unless later lines say otherwise. */
 export function gitHeaderPaths(text: string): { oldPath: string; newPath: string } {
   const quoted = /^("(?:[^"\\]|\\.)*"|[^" ]+) ("(?:[^"\\]|\\.)*"|[^"]+)$/s.exec(text)
   const half = (text.length - 1) / 2
@@ -46,7 +46,7 @@ export function gitHeaderPaths(text: string): { oldPath: string; newPath: string
 /** The path without the letter of its side (git has i, w, c and o too, by a setting). */
 const withoutSide = (path: string) => path.replace(/^[abciwo]\//, '')
 
-/** A path as git writes it; the reverse of `unquoted`. */
+/** A path in git's notation; the reverse of `unquoted`. */
 export function quoted(path: string): string {
   if (!/[\u0000-\u001f"\\\u007f]/.test(path)) return path
   const escaped = [...path].map((char) => {

@@ -46,7 +46,7 @@ function* candidates(text: string): Generator<string> {
   if (from >= 0 && from < to) yield text.slice(from, to + 1)
 }
 
-/** The bodies of fenced code blocks of any language; each line is looked at once. */
+/** The bodies of fenced code blocks of any language; reads each line once. */
 export function fencedBlocks(text: string): string[] {
   const blocks: string[] = []
   let open: { ticks: number; from: number } | undefined
@@ -63,14 +63,14 @@ export function fencedBlocks(text: string): string[] {
   return blocks
 }
 
-/** A bracket with the beginning of JSON behind it; brackets of prose and code rarely have one. */
+/** A bracket followed by the beginning of JSON; brackets in prose and code rarely are. */
 const begins = /\{\s*["}]|\[\s*["{[\]\-\dtfn]/y
 
 const opener: Readonly<Record<string, string>> = { '}': '{', ']': '[' }
 
 /**
- * The outermost complete objects and lists, in order: an unclosed bracket hides none of them, and a bracket in a string
- * does not count. Each letter is looked at once, however deep they nest.
+ * The outermost complete objects and lists, in order: an unclosed bracket hides none of them, and a bracket in a string does not
+ * count. Each character is read once, however deep they nest.
  */
 export function bracketed(text: string): string[] {
   const open: number[] = []
@@ -97,7 +97,7 @@ export function bracketed(text: string): string[] {
   return whole.map(({ from, to }) => text.slice(from, to))
 }
 
-/** Where the closed bracket began; brackets that were opened in between and never closed were not JSON. */
+/** The position at which the closed bracket began; brackets that were opened in between and never closed were not JSON. */
 function closed(text: string, open: number[], count: Record<string, number>, wanted: string): number {
   for (;;) {
     const from = open.pop()!

@@ -1,12 +1,12 @@
 /** An object as a model meant it. `cut`: the text ended before the object did. */
 type LooseObject = { value: Record<string, unknown>; cut: boolean }
 
-/** The number of letters that are read, from the end of the text, and the number of beginnings of an object that are tried. */
+/** How many letters are read, from the end of the text, and how many starts of an object are tried. */
 const most = { letters: 200_000, beginnings: 64 }
 
 /**
- * Reads the last object in a text that `fits`, where strict JSON was not found: with line breaks inside strings, as a terminal
- * wraps them, unescaped quotes, a comma that is missing at the end of a line or one too many, bare names, or an end that was cut off.
+ * Reads the last object in a text that `fits`, if strict JSON was not found: with line breaks inside strings, as a terminal wraps
+ * them, unescaped quotes, a comma that is missing at the end of a line or one too many, bare names, or an end that was cut off.
  */
 export function looseObject(text: string, fits: (value: Record<string, unknown>) => boolean): LooseObject | undefined {
   const read = text.slice(-most.letters)
@@ -24,7 +24,7 @@ export function looseObject(text: string, fits: (value: Record<string, unknown>)
   return found
 }
 
-/** The end of a string is a quote that the text goes on from as JSON does, or ends with. */
+/** A quote ends a string if the text after it continues like JSON, or ends. */
 const afterString = /\s*(?:[,:\]}]|$)|[ \t]*\n\s*["']/y
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }
@@ -39,7 +39,7 @@ class LooseReader {
     this.at = at
   }
 
-  /** Reads an object from its bracket on; undefined where something else stands there. */
+  /** Reads an object from its bracket on; undefined if the text there is not an object. */
   object(): Record<string, unknown> | undefined {
     const value: Record<string, unknown> = {}
     this.at++

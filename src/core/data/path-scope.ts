@@ -18,7 +18,7 @@ export function isInScope(path: string, scope: readonly string[]): boolean {
   })
 }
 
-/** Says why a path cannot be in a scope that is held to exactly; undefined when it can. */
+/** Says why a path cannot be in a scope that is enforced exactly; undefined if it can. */
 export function scopeFault(path: string): string | undefined {
   if (path.trim() === '') return 'is empty'
   if (/^(\/|~|[A-Za-z]:)/.test(path.trim())) return 'is not relative to the project'
@@ -26,7 +26,7 @@ export function scopeFault(path: string): string | undefined {
   return /[*?[\]{}!]/.test(path) ? 'is a pattern' : undefined
 }
 
-/** The names in a path, without case, because some disks ignore it; a path from outside the working folder may lead anywhere. */
+/** The names in a path, in lower case, because some disks ignore case; a path from outside the working folder may lead anywhere. */
 function partsOf(path: string): string[] {
   const plain = path.trim().toLowerCase().replaceAll('\\', '/')
   if (/^(\/|~|[a-z]:)/.test(plain)) return ['**']
@@ -40,7 +40,7 @@ const namesIn = (path: string) =>
     .split('/')
     .filter((name) => name !== '' && name !== '.')
 
-/** A name that may stand for several names. */
+/** A name that may match any number of names. */
 const leadsAnywhere = (name: string) => name === '..' || /\*\*|[{}()]/.test(name)
 
 const isPattern = (name: string) => /[*?[\]!]/.test(name)

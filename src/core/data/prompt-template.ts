@@ -4,7 +4,7 @@ export const handedFields = ['result', 'diff', 'branch', 'agent'] as const
 export type HandedField = (typeof handedFields)[number]
 
 /**
- * A prompt whose templates are read: texts, and references to fields of needs. It is kept in this form and never as text, so
+ * A prompt after its templates were read: texts, and references to fields of needs. It is kept in this form and never as text, so
  * that no `{{` in a value of the matrix or in a result is ever read as a template.
  */
 export type PromptPart<Need> = string | { needs: Need[]; field: HandedField }
@@ -12,7 +12,7 @@ export type PromptPart<Need> = string | { needs: Need[]; field: HandedField }
 /** A piece of a text with templates: a text, or the words between `{{` and `}}` as they were written. */
 export type TemplatePiece = string | { reference: string }
 
-/** Reads the templates of a text; `\{{` stands for two braces. `unclosed` is the beginning of a template without an end. */
+/** Reads the templates of a text; `\{{` means two literal braces. `unclosed` is the beginning of a template without an end. */
 export function templatePieces(text: string): { pieces: TemplatePiece[]; unclosed?: string } {
   const pieces: TemplatePiece[] = []
   let words = ''

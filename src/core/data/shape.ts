@@ -7,10 +7,10 @@ import { nearest } from '../../base/text/nearest.ts'
  * Written by hand, because importing a validator would take longer than reading all the settings.
  */
 export interface Shape<T> {
-  /** The allowed values in words, as they follow "must be" or "allowed:". */
+  /** The allowed values as text, as it follows "must be" or "allowed:". */
   wants: string
   json(detail: Detail): JsonSchema
-  /** Returns the value as the type it stands for. Throws a Misfit. */
+  /** Returns the value, converted to the type of the shape. Throws a Misfit. */
   read(value: unknown, at: Place): T
   /** Whether an object may leave the field out. */
   optional?: true
@@ -18,25 +18,25 @@ export interface Shape<T> {
 
 export type JsonSchema = Record<string, unknown>
 
-/** `brief` leaves out bounds: a model pays for every byte in every request, and the reader's words teach a bound once. */
+/** `brief` leaves out bounds: a model pays for every byte in every request, and the error message teaches a bound once. */
 type Detail = 'brief' | 'full'
 
 export type Path = readonly (string | number)[]
 
 /**
- * Where a value stands. `lenient` puts right what models often send: a number, a list or an object as text, null for nothing.
- * With `faults` a reader notes each misfit there and reads on, instead of throwing at the first.
+ * The location of a value. `lenient` corrects what models often send: a number, a list or an object as text, null for nothing. With
+ * `faults`, a reader adds each misfit to it and reads on, instead of throwing at the first.
  */
 export type Place = { path: Path; lenient: boolean; faults?: Fault[] }
 
-/** Where a value does not fit its shape, and what would fit. */
+/** The place at which a value does not fit its shape, and what would fit. */
 export type Fault = { path: Path } & (
   | { is: 'wrong'; found: string; wants: string; near?: string }
   | { is: 'missing'; wants: string }
   | { is: 'unknown'; known: readonly string[] }
 )
 
-/** A value that does not fit, in the words that tell a model what to send instead. */
+/** A value that does not fit, with a message that tells a model what to send instead. */
 export class Misfit extends Error {
   readonly fault: Fault
 
@@ -54,7 +54,7 @@ function wordsFor(fault: Fault): string {
   return `there is no field ${at}; ${known.length > 0 ? `the fields are ${known.join(', ')}` : 'it takes no fields'}.`
 }
 
-/** A fault in the words of somebody who edits the file. */
+/** A fault as a message for the person who edits the file. */
 export function faultWords(fault: Fault): string {
   if (fault.is === 'missing') return `missing; ${fault.wants} is needed`
   if (fault.is === 'unknown') return unknownKey(String(fault.path.at(-1)), fault.known)
@@ -75,7 +75,7 @@ export function pathText(path: Path): string {
   )
 }
 
-/** Finds everything that is wrong with a value that a person wrote; nothing in it is put right. */
+/** Finds everything that is wrong with a value that a person wrote; corrects nothing in it. */
 export function faultsIn(shape: Shape<unknown>, value: unknown): Fault[] {
   return faultsAt(shape, value, { path: [], lenient: false })
 }
@@ -86,7 +86,7 @@ function faultsAt(shape: Shape<unknown>, value: unknown, at: Place): Fault[] {
   return faults
 }
 
-/** Reads one value; its misfit is noted where faults are collected, and thrown elsewhere. */
+/** Reads one value; records its misfit if faults are collected, and throws it otherwise. */
 function noted<T>(faults: Fault[] | undefined, read: () => T): T | undefined {
   if (!faults) return read()
   try {
@@ -98,10 +98,10 @@ function noted<T>(faults: Fault[] | undefined, read: () => T): T | undefined {
   }
 }
 
-/** The JSON Schema that a sender is shown, and the reader of what it sends. `parse` throws words that say what to send instead. */
+/** The JSON Schema that a sender is shown, and the reader of what it sends. `parse` throws a message that says what to send instead. */
 export type Parser<T> = { schema: JsonSchema; parse(input: unknown): T }
 
-/** `root` is what the words call the input; `strays` says what becomes of fields that are not described. */
+/** `root` is the name of the input in messages; `strays` says how fields that are not described are treated. */
 export function parser<F extends Fields>(
   fields: F,
   { root, strays }: { root?: string; strays?: Strays } = {},
@@ -205,7 +205,7 @@ function countWords(min: number, max: number): string {
   return `${min === 0 ? 'at most' : `${min} to`} ${max} items`
 }
 
-/** `matches` is for values that hold more than any text; `wants` then says what, in words. */
+/** `matches` is for values that are more specific than any text; `wants` then describes them. */
 export function string(allowed: { min?: 1 } | { matches: RegExp; wants: string } = {}): Shape<string> {
   const { matches, wants, bounds } =
     'matches' in allowed
@@ -241,7 +241,7 @@ export function integer(min: number, max = Infinity): Shape<number> {
   return numeric(
     'integer',
     `a whole number ${range}`,
-    // A larger number is not read as it was written.
+    // A larger number would lose digits.
     { minimum: min, maximum: Math.min(max, Number.MAX_SAFE_INTEGER) },
     Number.isSafeInteger,
   )
@@ -288,7 +288,7 @@ export function boolean(): Shape<boolean> {
   }
 }
 
-/** Reads the value as the first of the two that it fits. */
+/** Reads the value as the first of the two shapes that it fits. */
 export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
   const wants = `${a.wants} or ${b.wants}`
   return {
@@ -301,7 +301,7 @@ export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
         if (faults.length === 0) return shape.read(value, at)
         tried.push(faults)
       }
-      // A fault inside of the value, or a choice that was nearly met, shows which of the two was meant.
+      // A fault inside the value, or a choice that almost matches, shows which of the two was meant.
       const meant = tried.find(([fault]) => fault!.path.length > at.path.length || (fault as { near?: string }).near)
       if (!meant) throw wrong(value, wants, at)
       at.faults?.push(...meant.slice(0, -1))
@@ -344,7 +344,7 @@ function shown(value: unknown): string {
   return json.length > 60 ? `${json.slice(0, 60)}…` : json
 }
 
-/** Some models send an object or a list as the text of it. */
+/** Some models send an object or a list as JSON text. */
 function unpacked(value: unknown, { lenient }: Place): unknown {
   if (!lenient || typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {

@@ -1,9 +1,9 @@
 import type { CliHome } from './past-session.ts'
 
-/** Where the things that a person has set up for a CLI are looked for: their home, and the project's folder. */
+/** The places in which the things that a person has set up for a CLI are searched for: their home, and the project's folder. */
 type BelongingsPlace = CliHome & { root: string }
 
-/** The things that termaite reads where they lie: folders of commands, skills and subagents, and files of instructions. */
+/** The things that termaite reads in place: folders of commands, skills and subagents, and files of instructions. */
 const readKinds = ['commands', 'skills', 'agents', 'instructions'] as const
 export type ReadKind = (typeof readKinds)[number]
 
@@ -19,7 +19,7 @@ export type FoundServer = { name: string; timeoutSeconds?: number } & (
 /** A command that a CLI runs at an event of ours; the time limit is in seconds. */
 export type FoundHook = { event: string; matcher?: string; command: string; timeout?: number }
 
-/** A rule of a CLI in the words of ours, which means the same. */
+/** A rule of a CLI, translated into one of ours with the same meaning. */
 export type FoundRule = { list: 'deny' | 'ask' | 'allow'; rule: string }
 
 /** Something in a CLI's settings that termaite cannot use, and why. */
@@ -42,13 +42,13 @@ export type BelongingsFile = {
   format: 'json' | 'toml' | 'text'
   /** Whether termaite itself reads the servers or the hooks of this file once its folder is trusted. */
   inPlace?: readonly ('servers' | 'hooks')[]
-  /** Reads the value in the file, or its text. May meet anything in it, and never throws. */
+  /** Reads the value in the file, or its text. It may contain anything; this never throws. */
   read(value: unknown): FoundSettings
 }
 
-/** The things that a person can have set up for one CLI, and the places where they lie. */
+/** The things that a person can have set up for one CLI, and their places. */
 export type Belongings = {
   settings(place: BelongingsPlace): readonly BelongingsFile[]
-  /** The person's own folders and files that can be read where they lie. `name` is that of the reference, where it is not the CLI's. */
+  /** The person's own folders and files that can be read in place. `name` is that of the reference, if it is not the CLI's. */
   places(place: BelongingsPlace): readonly { kind: ReadKind; path: string; name?: string }[]
 }

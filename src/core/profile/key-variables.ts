@@ -11,7 +11,7 @@ export const providerKeys: readonly string[] = [
   ...['DASHSCOPE_API_KEY', 'QWEN_API_KEY', 'AI_GATEWAY_API_KEY'],
 ]
 
-/** Every variable by which a CLI, or our own agent, is given a key to a model: the keys of providers, and the logins of single CLIs. */
+/** Every variable that gives a CLI, or our own agent, a key to a model: the keys of providers, and the logins of single CLIs. */
 const modelKeys: readonly string[] = [
   ...providerKeys,
   ...['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_OAUTH_TOKEN', 'ANTHROPIC_FOUNDRY_API_KEY', 'ANTHROPIC_CUSTOM_HEADERS'],
@@ -24,10 +24,10 @@ const modelKeys: readonly string[] = [
 /** Keys that termaite's own tools and traces use: no command that a model wrote needs them. */
 const toolKeys = ['TAVILY_API_KEY', 'BRAVE_API_KEY', 'LANGFUSE_SECRET_KEY']
 
-/** Keys to termaite itself: no other program is ever given one by inheritance. */
+/** Keys to termaite itself: no other program ever inherits one. */
 const ourKeys = /^TERMAITE_(?:\w*(?:KEY|TOKEN|SECRET|PASSWORD)|LEDGER)$/
 
-/** Whether a variable is one of the named ones, or a further one of the same kind, such as OPENAI_API_KEY_WORK. */
+/** Whether a variable is one of the named ones, or a variant of one, such as OPENAI_API_KEY_WORK. */
 const isOneOf = (names: readonly string[], variable: string) =>
   names.some((name) => variable === name || variable.startsWith(`${name}_`))
 
@@ -41,7 +41,7 @@ export function withOwnKeys<E extends Env>(env: E, own: readonly string[], more:
   return without(env, (name) => ourKeys.test(name) || (isOneOf([...modelKeys, ...more], name) && !isOneOf(own, name)))
 }
 
-/** The environment of a program that a person started, whichever it is: all of theirs, without the keys to termaite. */
+/** The environment of any program that a person started: all of theirs, without the keys to termaite. */
 export function withoutOurKeys<E extends Env>(env: E): E {
   return without(env, (name) => ourKeys.test(name))
 }

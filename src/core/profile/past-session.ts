@@ -7,12 +7,12 @@ export type PastUsage = {
   output: number
   cached?: number
   written?: number
-  /** The cost in dollars, where the CLI recorded it. */
+  /** The cost in dollars, if the CLI recorded it. */
   cost?: number
   model?: string
   /** Names the request: a CLI that copies a session into another file copies the name too. */
   request?: string
-  /** The CLI asked beside the turn, as for a memory, and does not count it among the turn's tokens. */
+  /** The CLI made the request outside the turn, for example for a memory, and does not count it among the turn's tokens. */
   beside?: true
 }
 
@@ -33,13 +33,13 @@ export type PastFact = { at?: number } &
 /** Reads one session as its records come. It has a state: each session needs a new one. */
 export type PastReader = (record: Readonly<Record<string, unknown>>) => PastFact[]
 
-/** Where a CLI keeps its sessions, and how one is read from its beginning to its end. */
+/** The place of a CLI's sessions, and how one is read from its beginning to its end. */
 export type PastSessions = {
-  /** The provider whose prices hold for the models that the CLI names alone. */
+  /** The provider whose prices apply to models that the CLI names without a provider. */
   provider?: string
-  /** The CLI's own key of a session, where the key of a thread holds more than that. */
+  /** The CLI's own key of a session, if the key of a thread contains more than that. */
   key?(thread: string): string
-  /** The key of the thread that goes on with a session, where it must hold what the session has used so far. */
+  /** The key of the thread that continues a session, if it must contain what the session has used so far. */
   thread?(key: string, used: Pick<PastUsage, 'input' | 'output'> & { cached: number }): string
   /** Makes the reader of one session. `file` is the path of its file below the folder. */
   reader(file: string): PastReader
@@ -54,9 +54,12 @@ export type PastSessions = {
   | {
       /** The SQLite database that holds all sessions. */
       database(place: CliHome): string
-      /** Gives each session's name as `session`, its `bytes`, the time of its last change as `changed`, and as `inner` whether it is a subagent's. */
+      /**
+       * Returns each session's name as `session`, its `bytes`, the time of its last change as `changed`, and as `inner` whether
+       * it is a subagent's.
+       */
       sessions: string
-      /** Gives the records of the session `:session` in their order. */
+      /** Returns the records of the session `:session` in order. */
       records: string
     }
 )

@@ -8,7 +8,7 @@ import type { PastSessions } from './past-session.ts'
 import type { Key, Screen } from '../screen/terminal.ts'
 import type { Reader } from '../screen/reading.ts'
 
-/** How a process ended, and the end of its output: `out` and `err` are bounded and without escape sequences. */
+/** The exit of a process, and the end of its output: `out` and `err` are bounded and without escape sequences. */
 export type Ended = { out: string; err: string; code?: number; signal?: string; now: number }
 
 /** The meaning of a line of a CLI's output. */
@@ -26,17 +26,17 @@ export type SentPicture = { media: string; data: string }
 /** How large a picture may be for an agent: in bytes, and in points on its longer side. */
 export type PictureLimits = { bytes?: number; points?: number }
 
-/** Reads a CLI's structured output as it comes. It has a state: each turn needs a new one. */
+/** Reads a CLI's structured output as it arrives. It has a state: each turn needs a new one. */
 export interface Dialect {
   /** Whether the CLI may ask. Then stdin stays open after the prompt, until a line gives the `end` or `over` returns true. */
   asks?: boolean
-  /** Which pictures the CLI takes with a prompt; left out where it takes none. */
+  /** Which pictures the CLI takes with a prompt; left out if it takes none. */
   pictures?: PictureLimits
   /** Returns what goes to stdin for a prompt; the pictures are in the order in which the prompt mentions them. */
   open(prompt: string, pictures?: readonly SentPicture[]): string
   /** Reads one line. An unknown line means nothing; a line in another format throws. */
   line(line: string): Step[]
-  /** Whether the answer is complete. A process that goes on after it is ended, and the answer counts. */
+  /** Whether the answer is complete. A process that continues after it is stopped, and the answer counts. */
   over?(): boolean
   /** Returns what goes to stdin to steer the turn; `id` is unique to the text. */
   steer?(text: string, id: string, pictures?: readonly SentPicture[]): string
@@ -46,13 +46,13 @@ export interface Dialect {
   end(exit: Ended): Step[]
 }
 
-/** How a CLI is told how hard its model thinks. */
+/** How a CLI's reasoning effort is set. */
 type EffortFacts = {
   /** The levels that it knows. */
   levels: readonly Effort[]
-  /** Returns the words for one of them, which are put after `command` and after the command in a terminal. */
+  /** Returns the arguments for a level, which are put after `command` and after the command in a terminal. */
   words(level: Effort): string
-  /** Whether the words may follow the command for ACP too. Without it, only an option of the session can set the level. */
+  /** Whether the arguments may follow the command for ACP too. Without it, only an option of the session can set the level. */
   acp?: true
 }
 
@@ -60,9 +60,9 @@ type EffortFacts = {
 export type AcpFacts = {
   /** Returns the command that speaks ACP on stdin and stdout, for one of the `leashes`. */
   command(seat: { leash: Leash; model?: string }): string
-  /** The meaning of each leash over ACP, in words. A leash that the CLI cannot be held to is left out. */
+  /** The meaning of each leash over ACP, as text. Leaves out leashes that the CLI cannot enforce. */
   leashes: Partial<Record<Leash, string>>
-  /** The ACP session mode for each leash; left out where the CLI asks by default. */
+  /** The ACP session mode for each leash; left out if the CLI asks by default. */
   modes?: Partial<Record<Leash, string>>
   /** Whether the CLI must read files itself, because it cannot handle termaite's answers. */
   readsItself?: true
@@ -74,15 +74,18 @@ export type AcpFacts = {
   steering?: { method: string; answer(texts: string[]): object }
   /** Matches part of a message that is a remark of the CLI and not part of the answer. */
   aside?: RegExp
-  /** Matches part of a message by which the CLI says that it failed without sending an error. It counts only if `failure` knows it. */
+  /** Matches the part of a message that reports a failure for which the CLI sends no error. It counts only if `failure` knows it. */
   fault?: RegExp
-  /** How large the pictures may be that the CLI takes; it says itself whether it takes any. */
+  /** Size limits for the pictures; the CLI itself says whether it takes any. */
   pictures?: PictureLimits
   /** Reads the message of an error that the CLI answered with. */
   failure(message: string, now: number): Failure | undefined
 }
 
-/** A dialog on a CLI's screen, as a question. `keys` are the keys that pick an answer from where the pointer is; without picks, those that decline. */
+/**
+ * A dialog on a CLI's screen, as a question. `keys` returns the keys that pick an answer from the pointer's position; without
+ * picks, those that decline.
+ */
 export type Dialog = { question: Question; keys(picks?: string[]): Key[] }
 
 /** A line of a CLI's journal: every field may hold anything. */
@@ -94,7 +97,7 @@ export type Journal = {
   folder(place: CliPlace): string
   /** Matches the paths of session files, relative to that folder. */
   file: RegExp
-  /** Whether a file holds the session of a key; left out where its path contains the key. */
+  /** Whether a file holds the session of a key; left out if its path contains the key. */
   holds?(path: string, key: string): boolean
   /** Returns the words of a person's prompt; undefined for every other line. */
   prompt(line: JournalLine): string | undefined
@@ -106,9 +109,9 @@ export type Journal = {
 export type Journalled = {
   key?: string
   answer?: string
-  /** The error message that stands in place of an answer. */
+  /** The error message that replaces an answer. */
   fault?: string
-  /** The failure, where the journal names its kind: no message has to be interpreted. */
+  /** The failure, if the journal names its kind: then no message has to be interpreted. */
   failure?: Failure
   over?: boolean
   /** `held`: the tokens in the context after the last request. */
@@ -119,8 +122,8 @@ export type Journalled = {
 export type ServerStart = { command: string; args: readonly string[] }
 
 /**
- * An MCP server that a CLI is given for one run. Started with `args` it answers every call within a minute, because many CLIs end a longer
- * one. `patient` is for a CLI that lets a call take `ms` milliseconds: the server then answers later too.
+ * An MCP server that a CLI is given for one run. Started with `args`, it answers every call within a minute, because many CLIs abort
+ * longer calls. `patient` is for a CLI that lets a call take `ms` milliseconds: the server may then answer later.
  */
 export type LentServer = ServerStart & {
   name: string
@@ -145,20 +148,23 @@ export type McpFacts = {
 
 /** How a CLI is run in a terminal, and how its screen is read. */
 export type ScreenFacts = {
-  /** Returns the interactive command for one of the `leashes`. `thread` is the key for a new session, where `names` is set. */
+  /** Returns the interactive command for one of the `leashes`. `thread` is the key for a new session, if `names` is set. */
   command(seat: { leash: Leash; resume?: string; model?: string; thread?: string }): string
   leashes: Partial<Record<Leash, string>>
   /** Whether a new session can be given its key. */
   names?: true
   env?: Readonly<Record<string, string>>
   /**
-   * Returns the arguments that give the CLI an MCP server for one run, whose tools it then calls without asking. `text` is
-   * the content that they need in `file`. Left out where only the CLI's settings can add a server.
+   * Returns the arguments that give the CLI an MCP server for one run, whose tools it then calls without asking. `text` is the
+   * content that they need in `file`. Left out if only the CLI's settings can add a server.
    */
   lends?(server: LentServer, file: string): { words: string; text?: string }
   reader: Reader
   dialog?(screen: Screen): Dialog | undefined
-  /** Returns the text in the CLI's input before the cursor, with pasted text as the CLI abbreviates it; undefined where the screen shows no input. */
+  /**
+   * Returns the text in the CLI's input before the cursor, with pasted text as the CLI abbreviates it; undefined if the screen
+   * shows no input.
+   */
   composer?(screen: Screen): string | undefined
   /** The keys that empty the input; pressed only when it holds text. */
   clear?: readonly Key[]
@@ -173,19 +179,19 @@ export type ScreenFacts = {
   quit: readonly Key[]
 }
 
-/** Where a CLI is run. */
+/** The place in which a CLI runs. */
 export type CliPlace = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
 
 /**
- * The files of a CLI outside the project, for the wall around it. Inside the wall the CLI sees private copies of its
- * folders, so that it can write everywhere in them; only what is named here outlives the run.
+ * The files of a CLI outside the project, for the wall around it. Inside the wall the CLI sees private copies of its folders, so it
+ * can write anywhere in them; only what is named here outlives the run.
  */
 export type CliFiles = {
   /** The CLI's own folders: settings, extensions, logins and state. */
   folders: readonly string[]
-  /** Folders in them that the CLI writes for good: the sessions by which it resumes a thread. */
+  /** Folders in them whose changes are kept: the sessions by which the CLI resumes a thread. */
   sessions: readonly string[]
-  /** Folders in them that begin empty: locks, logs and the like, which need not be seen. */
+  /** Folders in them that start empty: locks, logs and the like, which the CLI need not see. */
   fresh?: readonly string[]
   /** Places in the sessions that steer later runs, such as memories and downloaded programs: private like the rest. */
   steering?: readonly string[]
@@ -197,14 +203,14 @@ export type CliFiles = {
 }
 
 /**
- * The project in which a CLI is about to be started. `trusted` says whether the person has trusted the project's own settings of
- * the CLI as they are now, or there are none; `file` keeps a text in a file of ours and returns its path.
+ * The project in which a CLI is about to be started. `trusted`: the person has trusted the project's own settings for the CLI as
+ * they are now, or the project has no such settings. `file` keeps a text in a file of ours and returns its path.
  */
 export type GuardedPlace = CliPlace & { root: string; trusted: boolean; file(name: string, text: string): string }
 
 /**
- * How a CLI is started so that it leaves out what it may not use; with `refuses` it has no way to do that here. `words` are needed for
- * that, and `instructions` are words that hand over the project's instructions, which it then leaves out too.
+ * How to start a CLI so that it ignores what it may not use; `refuses`: it cannot do that here. `words` are the arguments for that,
+ * and `instructions` are the arguments that pass on the project's instructions, which it then ignores too.
  */
 export type Guard = { words?: string; instructions?: string; env?: Readonly<Record<string, string>>; refuses?: true }
 
@@ -222,20 +228,20 @@ export interface Profile {
   window: number
   /** Returns the headless command for one of the `leashes`. `resume` is the key of the thread to go on with; `attended`: a person can answer questions. */
   command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean }): string
-  /** The meaning of each leash for this CLI, in words. A leash that it cannot be held to is left out. */
+  /** The meaning of each leash for this CLI, as text. Leaves out leashes that it cannot enforce. */
   leashes: Partial<Record<Leash, string>>
   /** Whether a command that a person wrote prints the dialect. */
   speaks(command: string): boolean
   dialect?(seat?: DialectSeat): Dialect
-  /** Like `screen.lends`, for `command`; left out where the words cannot be put after the command. */
+  /** Like `screen.lends`, for `command`; left out if the arguments cannot follow the command. */
   lends?: ScreenFacts['lends']
-  /** Returns the arguments that open further folders to the CLI, however it is run; left out where it has none. */
+  /** Returns the arguments that open further folders to the CLI, however it is run; left out if it has no such arguments. */
   reaches?(folders: readonly string[]): string
-  /** How the CLI speaks ACP, where it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
+  /** How the CLI speaks ACP, if it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
   acp?: AcpFacts
-  /** How the CLI is told how hard to think; left out where it has no option for it. */
+  /** How the CLI's reasoning effort is set; left out if it has no option for it. */
   effort?: EffortFacts
-  /** Whether the dialect tells what each answer cost. */
+  /** Whether the dialect reports the cost of each answer. */
   reportsCost?: true
   /** Whether `command` can resume a thread. */
   resumes: boolean
@@ -243,7 +249,7 @@ export interface Profile {
   env?: Readonly<Record<string, string>>
   /** Reads what went wrong from the CLI's output; undefined when this profile does not know the message. */
   failure(ended: Ended): Failure | undefined
-  /** Reads a line of stderr that says that the CLI was refused and keeps retrying too long: it is ended with this failure. */
+  /** Reads a line of stderr that says that the CLI was refused and keeps retrying too long: the CLI is stopped with this failure. */
   retrying?(line: string, now: number): Failure | undefined
   /** Whether the CLI could not find the thread to resume. */
   lostThread?(ended: Ended): boolean
@@ -251,7 +257,7 @@ export interface Profile {
   install: string
   login: string
   version: string
-  /** A command that exits 0 when the CLI is logged in; left out where there is no cheap one. */
+  /** A command that exits with 0 if the CLI is logged in; left out if there is no cheap one. */
   loggedIn?: string
   /** Files in the home folder, or variables, of which at least one exists after a login. */
   traces: { files: readonly string[]; env: readonly string[] }
@@ -260,22 +266,25 @@ export interface Profile {
   /** Files of a project that start programs or steer this CLI. */
   projectFiles: readonly string[]
   /**
-   * Returns how the CLI is started so that it leaves out `projectFiles` that are not trusted, and so that a project's `.env` moves
-   * none of its addresses and keys. Left out where it has no way to: it is then not started where there are such files.
+   * Returns how to start the CLI so that it ignores `projectFiles` that are not trusted, and so that a project's `.env` changes
+   * none of its addresses and keys. Left out if the CLI cannot do that: it is then not started in a project with such files.
    */
   guard?(place: GuardedPlace): Guard | Promise<Guard>
-  /** The instruction files of a project that the CLI reads, where AGENTS.md is not one of them. */
+  /** The instruction files of a project that the CLI reads, if AGENTS.md is not one of them. */
   instructionFiles?: readonly string[]
-  /** The CLI's files outside the project, for a wall around it; without them it has only private files behind a wall. */
+  /** The CLI's files outside the project, for a wall around it; without this it has only private files behind a wall. */
   files?(place: CliPlace): CliFiles
-  /** Matches a command that switches the CLI's own safety off; left out where it has no such flag. */
+  /** Matches a command that switches the CLI's own safety off; left out if it has no such flag. */
   unsafe?: RegExp
-  /** How the CLI's settings take an MCP server; left out where that is unknown. */
+  /** How the CLI's settings take an MCP server; left out if that is unknown. */
   mcp?: McpFacts
-  /** How the CLI is run in a terminal, where it can be. */
+  /** How the CLI is run in a terminal, if that is possible. */
   screen?: ScreenFacts
-  /** The CLI's own records of earlier sessions; left out where they cannot be read. */
+  /** The CLI's own records of earlier sessions; left out if they cannot be read. */
   past?: PastSessions
-  /** The things that a person can have set up for the CLI and that termaite can use too; left out where none of them can be read. Loaded only where it is needed. */
+  /**
+   * The things that a person can have set up for the CLI and that termaite can use too; left out if none of them can be read.
+   * Loaded on demand.
+   */
   belongings?(): Promise<Belongings>
 }

@@ -1,4 +1,4 @@
-/** The facts of this machine that are told to agents, so that none tries what the machine cannot do. Unknown facts are left out. */
+/** The facts of this machine that agents get, so that none tries what the machine cannot do. Unknown facts are left out. */
 export type SystemSpec = {
   /** The distribution, not the kernel. */
   os: { name: string; version?: string; arch: string }

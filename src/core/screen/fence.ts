@@ -2,12 +2,18 @@ import { sha256 } from '../../base/hash.ts'
 
 export type Marks = { open: string; close: string }
 
-/** Returns the six hex digits in a turn's marks. They are made from its id, so that a process that takes the turn up after a crash knows them. */
+/**
+ * Returns the six hex digits in a turn's marks. They are derived from its id, so that a process that takes over the turn after a
+ * crash knows them.
+ */
 export function nonceOf(turn: string): string {
   return sha256().update(turn).digest('hex').slice(0, 6)
 }
 
-/** Returns the marks around an agent's final answer. They are new for each turn and count only alone on a line, so that an echo of the prompt does not count. */
+/**
+ * Returns the marks around an agent's final answer. They are new for each turn and count only alone on a line, so an echo of the
+ * prompt does not count.
+ */
 export function fenceMarks(nonce: string): Marks {
   return { open: `[termaite-response-${nonce}]`, close: `[/termaite-response-${nonce}]` }
 }
@@ -15,7 +21,7 @@ export function fenceMarks(nonce: string): Marks {
 /** The marks that termtile's agents use. They carry no nonce, so they count only after the prompt. */
 export const plainMarks: Marks = { open: '[termtile-response]', close: '[/termtile-response]' }
 
-/** The closing mark comes first and a comma follows it: however a screen wraps the echo of this text, it closes no fence. */
+/** The closing mark comes first and is followed by a comma: however a screen wraps the echo of this text, it closes no fence. */
 export function fenceInstruction(nonce: string): string {
   const { open, close } = fenceMarks(nonce)
   return `When you are done, end with your final answer, closed by a line that holds only ${close}, and opened by a line that holds only ${open}.`

@@ -3,17 +3,17 @@ import type { Clock } from '../../base/time/clock.ts'
 /** How many of the last samples count. */
 const remembered = 16
 
-/** A timer may be this late on a machine at rest. */
+/** A timer may be this late on an idle machine. */
 const usualMs = 2
 
-/** A machine that is late by this much more is waited for twice as long. */
+/** A machine that is later than that by this much gets twice the waiting time. */
 const doubleMs = 4
 
 const mostStretch = 8
 
 /**
- * Measures how late this machine is, by its own timers and reads. On a busy machine programs draw late as well: there, a
- * screen must stand still for longer before its stillness means anything.
+ * Measures how late this machine is, by its own timers and reads. On a busy machine programs draw late as well: there, a screen
+ * must be still for longer before its stillness means anything.
  */
 export class Lateness {
   #clock: Clock
@@ -24,20 +24,20 @@ export class Lateness {
     this.#clock = clock
   }
 
-  /** Sleeps, and notes by how much the sleep was too long. */
+  /** Sleeps, and records by how much the sleep was too long. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const end = this.#clock.elapsed() + ms
     await this.#clock.sleep(ms, signal)
     if (!signal.aborted) this.#note(this.#clock.elapsed() - end)
   }
 
-  /** Notes how long a read took; the quickest one so far shows how long it takes at rest. */
+  /** Records how long a read took; the quickest one so far shows how long it takes on an idle machine. */
   noteRead(tookMs: number): void {
     this.#quickestRead = Math.min(this.#quickestRead, tookMs)
     this.#note(tookMs - this.#quickestRead)
   }
 
-  /** The factor by which waits are longer than on a machine at rest. One late sample alone is chance and does not count. */
+  /** The factor by which waits are longer than on an idle machine. A single late sample is chance and does not count. */
   get stretch(): number {
     const late = this.#samples.toSorted((a, b) => b - a)[1] ?? 0
     return Math.min(mostStretch, 1 + Math.max(0, late - usualMs) / doubleMs)

@@ -20,7 +20,7 @@ export type TerminalRow = {
   task?: string
   /** Whether a person can take the keys of the terminal; an agent that has yet to start has no terminal. */
   keys: boolean
-  /** Whether the machine of the terminal lets nobody type from elsewhere. */
+  /** Whether the machine of the terminal accepts no typing from elsewhere. */
   onlyReading?: true
 }
 
@@ -35,10 +35,10 @@ export interface MachineTerminals {
   list(): Promise<TerminalRow[]>
   /** Opens a terminal that is listed, without changing its size; undefined when it is gone. */
   open(id: string): Promise<Terminal | undefined>
-  /** Types into a terminal for a person; throws in words where that is not possible. The keys of one terminal stay in order. */
+  /** Types into a terminal for a person; throws an explanation if that is not possible. The keys of one terminal stay in order. */
   type(id: string, typed: Typed, by: FarPerson): Promise<void>
   /** Gives a terminal the size of the person's own, for a person who has its keys. */
   resize(id: string, size: { cols: number; rows: number }, by: FarPerson): Promise<void>
-  /** Detaches from all terminals; no program ends. */
+  /** Detaches from all terminals; all programs keep running. */
   close(): Promise<void>
 }

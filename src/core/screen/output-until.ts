@@ -13,7 +13,7 @@ export async function* outputUntil(
     while (!left.aborted) {
       const next = await new Promise<IteratorResult<{ at: number; bytes: Uint8Array }> | undefined>((resolve) => {
         leave = () => resolve(undefined)
-        // An output that breaks has ended for the follower.
+        // An output that breaks is over for the follower.
         output.next().then(resolve, leave)
       })
       if (next === undefined || next.done) return

@@ -4,21 +4,21 @@ import { fenceCloses, fenceMarks, plainMarks } from './fence.ts'
 /** The patterns by which a program's screen is read. `busy` is tried first, because many programs keep their prompt while they work. */
 export type Reader = { busy?: RegExp; asking?: RegExp; idle?: RegExp; ready?: RegExp }
 
-/** Everything known of a terminal at one moment. */
+/** Everything known about a terminal at one moment. */
 export type Look = {
   screen: Screen
   children: number
-  /** How long nothing has been drawn, in ms. Given where all children belong to the current turn: they outweigh the idle pattern. */
+  /** How long nothing has been drawn, in ms. Set if all children belong to the current turn: they outweigh the idle pattern. */
   stillMs?: number
-  /** How long nothing has been drawn and no child process has ended, in ms. */
+  /** How long nothing has been drawn and no child process has exited, in ms. */
   quietMs: number
-  /** The factor by which a busy machine is waited for longer. */
+  /** The factor by which waits on a busy machine are longer. */
   stretch?: number
   /** The nonce in the fence of the current turn. */
   nonce?: string
   /** Whether the program was asked for the fence: then a child process outweighs the idle pattern for as long as it runs. */
   fence?: boolean
-  /** The text after the prompt of the current turn, where it is known, so that no older text is taken for its answer. */
+  /** The text after the prompt of the current turn, if it is known, so that no older text is taken for its answer. */
   since?: string
 }
 
@@ -31,10 +31,10 @@ export type Reading = {
 /** How long a program without patterns must draw nothing before it counts as idle. */
 export const quietAfterMs = 2_000
 
-/** An idle pattern that has stood for this long counts although a child process runs: a server that was started may run for ever. */
+/** An idle pattern that has been visible for this long counts although a child process runs: a server that was started may run forever. */
 const longestChildMs = 120_000
 
-/** The idle pattern is looked for in this many last lines that are not empty. */
+/** The idle pattern is searched for in this many last lines that are not empty. */
 const idleLines = 5
 
 /** Reads the state of a program from its screen and its processes. */
@@ -60,7 +60,7 @@ function fenced({ nonce, since }: Look, text: string): boolean {
   return since !== undefined && fenceCloses(since, plainMarks)
 }
 
-/** Returns the row at which the last idle pattern begins; -1 where there is none. */
+/** Returns the row at which the last idle pattern begins; -1 if there is no match. */
 export function idleRow(rows: readonly string[], { idle }: Reader): number {
   if (!idle) return -1
   const every = new RegExp(idle, `${idle.flags.replace('g', '')}g`)

@@ -10,12 +10,12 @@ export type Screen = {
 }
 
 /**
- * The bytes that draw a screen, with its size and the position at which `output` goes on. `unsure`: the program drew
- * while the picture was taken, so that a part of `output` may be in the picture already.
+ * The bytes that draw a screen, with its size and the position at which `output` continues. `unsure`: the program drew while the
+ * picture was taken, so a part of `output` may already be in the picture.
  */
 export type Picture = { at: number; text: string; cols: number; rows: number; unsure?: true }
 
-/** How a program ended. `lost`: its machine is out of reach, and nobody knows whether the program has ended at all. */
+/** The exit of a program. `lost`: its machine is out of reach, and nobody knows whether the program has exited at all. */
 export type Exit = { code?: number; signal?: number; lost?: true }
 
 /** Anything with a screen: a tmux pane or window, or an embedded PTY. Positions in `output` only grow. */
@@ -25,11 +25,14 @@ export interface Terminal {
   /** Writes keys as they are. `person`: a person pressed them, so they count for `touched`. */
   write(text: string, person?: boolean): Promise<void>
   /**
-   * Pastes the text as one bracketed paste. `person`: a person pasted it, so that it counts for `touched`. `mark`: the mark of a
-   * prompt, which a terminal that outlives this process keeps in the same step as it takes the paste.
+   * Pastes the text as one bracketed paste. `person`: a person pasted it, so it counts for `touched`. `mark`: the mark of a prompt,
+   * which a terminal that outlives this process keeps in the same step as it takes the paste.
    */
   paste(text: string, person?: boolean, mark?: string): Promise<void>
-  /** Returns the mark of the last prompt that was pasted, also by a process that was killed right after; left out where no later process could ask. */
+  /**
+   * Returns the mark of the last prompt that was pasted, even by a process that was killed right after; left out if no later
+   * process could ask.
+   */
   lastMark?(): Promise<string | undefined>
   press(key: Key): Promise<void>
   resize(cols: number, rows: number): Promise<void>
@@ -45,9 +48,9 @@ export interface Terminal {
   touched(): Promise<number>
   /** Sets the title of the window; `ring` also rings its bell. */
   retitle(title: string, ring?: boolean): Promise<void>
-  /** The command that shows the terminal without termaite; left out where only termaite can show it. */
+  /** The command that shows the terminal without termaite; left out if only termaite can show it. */
   attach?: string
-  /** Resolves when the program has ended; never rejects. */
+  /** Resolves when the program has exited; never rejects. */
   exited: Promise<Exit>
   /** Ends the program and every process that it started. */
   close(): Promise<void>
@@ -57,7 +60,7 @@ export interface Terminal {
 export type Opening = {
   cwd: string
   env?: Record<string, string>
-  /** Variables that the program does not get, even where the init files of the person's shell set them. */
+  /** Variables that the program does not get, even if the init files of the person's shell set them. */
   withheld?: readonly string[]
   title?: string
   /** The id of the terminal. A caller that chooses it can keep it before the terminal exists. */
@@ -68,10 +71,10 @@ export type Opening = {
 
 /** Opens terminals, and finds them again. */
 export interface TerminalHost {
-  /** Whether the terminals of the host go on when this process ends. */
+  /** Whether the terminals of the host keep running when this process exits. */
   outlives: boolean
   open(command: string, opening: Opening): Promise<Terminal>
   find(id: string): Promise<Terminal | undefined>
-  /** Detaches from all terminals. Those that cannot outlive this process are ended with their children. */
+  /** Detaches from all terminals. Stops those that cannot outlive this process, with their children. */
   close(): Promise<void>
 }

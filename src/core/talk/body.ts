@@ -11,7 +11,7 @@ export const longestBody = 64 * 1024
 const headChars = 32 * 1024
 const tailChars = 8 * 1024
 
-/** Returns the head and the tail of a long text, and says where the whole text is. */
+/** Returns the head and the tail of a long text, and names the place of the whole text. */
 export function cutMiddle(text: string, place: string | undefined): string {
   if (text.length <= headChars + tailChars) return text
   return joinCut(text.slice(0, headChars), text.slice(-tailChars), text.length - headChars - tailChars, place)
@@ -23,7 +23,7 @@ export function joinCut(head: string, tail: string, missing: number, place: stri
   return `${head}\n[… ${missing} characters cut${where} …]\n${tail}`
 }
 
-/** Returns the fact as it goes into the log: a long body is cut, and `whole`, or the cut itself, says where the rest is. */
+/** Returns the fact in the form that goes into the log: a long body is cut, and `whole`, or the cut itself, names the place of the rest. */
 export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
   const inWords = async (text: string) => (await short(text, 'text/plain', blobs)).text
   switch (fact.type) {
@@ -91,7 +91,7 @@ export async function wholeEntry(entry: Entry, blobs: Blobs): Promise<Entry> {
   return (entry.type === 'call' ? { ...rest, input: JSON.parse(body) } : { ...rest, text: body }) as Entry
 }
 
-/** Gathers a text that comes in pieces: in memory while it is short, as its two ends and a blob once it is long. */
+/** Collects a text that arrives in pieces: in memory while it is short, as its two ends and a blob once it is long. */
 export class LongText {
   #blobs: Blobs
   #writer: BlobWriter | undefined
@@ -125,7 +125,7 @@ export class LongText {
     this.#tail = (this.#tail + more).slice(-tailChars)
   }
 
-  /** The text; `whole` is the blob of one that was cut. */
+  /** The text; `whole` is the blob of a text that was cut. */
   async finish(): Promise<Answer> {
     if (!this.#writer) return { text: this.#text.trimEnd() }
     const whole = await this.#writer.done()

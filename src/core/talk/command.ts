@@ -1,7 +1,7 @@
 import type { Entry, WorkStatus } from './entry.ts'
 import type { Ask } from './question.ts'
 
-/** An agent that worked inside an earlier turn, as it is kept. */
+/** A kept record of an agent that worked inside an earlier turn. */
 export type EarlierWork = {
   turn: string
   role: string
@@ -10,7 +10,7 @@ export type EarlierWork = {
   since: number
   ms?: number
   tokens?: number
-  /** The result of the agent's work, in words. */
+  /** The result of the agent's work, as text. */
   text: string
   /** Reads the entries of the agent's work. */
   entries(): Promise<readonly Entry[]>
@@ -24,7 +24,7 @@ export type CommandWorld = {
   screen: CommandScreen
 }
 
-/** The things that a command may do with the screen on which it was typed; a plain line screen does as much of them as it can. */
+/** What a command may do with the screen on which it was typed; a plain line screen does as much of it as it can. */
 export type CommandScreen = {
   /** Hands the terminal to another program while `work` runs. */
   suspend<T>(work: () => Promise<T>): Promise<T>
@@ -39,7 +39,7 @@ export type CommandScreen = {
   /** Shows every key and what it does. */
   keys(): void
   /**
-   * Shows the agents that work inside the turn, below those of earlier turns; false where there is none to show. A screen without
+   * Shows the agents that work inside the turn, below those of earlier turns; false if there is no agent to show. A screen without
    * a board has no such function.
    */
   board?(earlier: readonly EarlierWork[]): boolean
@@ -56,12 +56,12 @@ export interface Command {
   matters?: boolean
   /** Whether the command works only on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
   screen?: true
-  /** Returns completions for what was typed so far. */
+  /** Returns completions for what has been typed. */
   complete?(typed: string): readonly string[] | Promise<readonly string[]>
   run(args: string, world: CommandWorld): Promise<void>
 }
 
-/** The slash commands of a desk. Those in files and of skills change: `refresh` looks for them again. */
+/** The slash commands of a desk. Commands from files and skills change: `refresh` searches for them again. */
 export type CommandList = readonly Command[] & { refresh?(): Promise<void> }
 
 /** The names, arguments and help of commands in one text, to see whether a list has changed. */

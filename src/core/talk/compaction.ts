@@ -29,8 +29,8 @@ export type Half = { through: string; entries: Entry[] }
 const aboutHalf = 0.45
 
 /**
- * Returns the oldest half of a view by tokens, cut between two turns; undefined when there is nothing to summarise. Fewer
- * turns are returned where the half has more tokens than `most`, but always one.
+ * Returns the oldest half of a view by tokens, cut between two turns; undefined when there is nothing to summarise. Returns fewer
+ * turns if the half has more tokens than `most`, but always at least one.
  */
 export function oldestHalf(view: readonly Entry[], most = Infinity): Half | undefined {
   const turns = endedTurns(view)
@@ -97,7 +97,7 @@ export function guidesOf(entries: readonly Entry[]): (Guide & { by: string })[] 
   return [...found.values()]
 }
 
-/** Returns the summary in an outcome, or why there is none. */
+/** Returns the summary in an outcome, or why it has no summary. */
 export function summaryOf(outcome: Outcome): { text: string } | { why: string; failure?: Failure } {
   if (!outcome.ok) return { why: outcome.failure.message, failure: outcome.failure }
   if (outcome.refused) return { why: 'the model declined' }
@@ -105,7 +105,7 @@ export function summaryOf(outcome: Outcome): { text: string } | { why: string; f
   return text === '' ? { why: 'the summary was empty' } : { text }
 }
 
-/** Says in one line what a summary stands for, and what it saved. */
+/** Says in one line what a summary replaces, and what it saved. */
 export function summaryWords({ step, tokens }: Pick<Summary, 'step' | 'tokens'>): string {
   const what =
     step === undefined

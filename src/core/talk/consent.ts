@@ -12,7 +12,7 @@ const firstOtherKey = 4
 
 /** The answers of one card. */
 type ConsentOptions = Partial<Record<Meaning, Option | undefined>> & {
-  /** Options that are none of the three, such as a wider yes. */
+  /** Options other than the three, such as a wider yes. */
   others?: readonly Option[]
 }
 
@@ -26,15 +26,15 @@ export function consentOptions({ others = [], ...answers }: ConsentOptions): Opt
 }
 
 /**
- * The options of another program's menu as those of a card. Options that the program numbers keep their order, and all that last or refuse
- * have that meaning; else the first option of each meaning gets the key of that meaning.
+ * The options of another program's menu as those of a card. Options that the program numbers keep their order, and every one that lasts or
+ * refuses has that meaning; otherwise the first option of each meaning gets the key of that meaning.
  */
 export function translatedOptions(options: readonly Option[], meaningOf: (option: Option) => Meaning | undefined) {
   const first = (means: Meaning) => options.find((option) => meaningOf(option) === means)
   const [once, always, no] = [first('once'), first('always'), first('no')]
   // Without a yes and a no the menu is a list to choose from.
   if (!no || !(once ?? always)) return [...options]
-  // A second option that grants nothing may be no answer at all, such as "Modify with external editor".
+  // A second option that grants nothing may not be an answer at all, such as "Modify with external editor".
   const isAnswer = (option: Option) => option === once || meaningOf(option) !== 'once'
   if (isNumbered(options))
     return options.map((option) => (isAnswer(option) ? defined({ ...option, means: meaningOf(option) }) : option))
@@ -42,7 +42,7 @@ export function translatedOptions(options: readonly Option[], meaningOf: (option
   return consentOptions({ once, always, no, others })
 }
 
-/** The words for what an answer allows, the most dangerous first. */
+/** What an answer allows, as text, the most dangerous first. */
 const allowance: Readonly<Record<Meaning, string>> = {
   always: 'allows it every time',
   once: 'allows it once',
@@ -50,8 +50,8 @@ const allowance: Readonly<Record<Meaning, string>> = {
 }
 
 /**
- * What an answer with a number of another program allows, in words. Those numbers follow no order of danger, so every face shows the
- * words beside the label. Our own cards say it by their labels and their fixed keys: undefined.
+ * What an answer with a number of another program allows, as text. Those numbers follow no order of danger, so every face shows this
+ * text beside the label. Our own cards say it by their labels and their fixed keys: undefined.
  */
 export function allowanceWords({ key, means }: Option): string | undefined {
   return key === undefined || means === undefined ? undefined : allowance[means]
@@ -73,7 +73,7 @@ function optionOfKey(options: readonly Option[], key: number): Option | undefine
   return options[optionKeys(options).indexOf(key)]
 }
 
-/** The effect of Escape on a question that has neither a no nor words of its own for it. */
+/** The effect of Escape on a question that has neither a no nor a text of its own for it. */
 const unanswered: Readonly<Record<Question['about'], string>> = {
   permission: 'do not allow it',
   choice: 'leave this unanswered',
@@ -86,8 +86,8 @@ const unanswered: Readonly<Record<Question['about'], string>> = {
 }
 
 /**
- * The answer of Escape, which is always the harmless one, and the words with which a card announces it: the option that
- * the question names for it, else its no, else no answer.
+ * The answer of Escape, which is always the harmless one, and the text with which a card announces it: the option that the question
+ * names for it, else its no, else no answer.
  */
 export function escapeOf({ about, options, escape, unanswered: says }: Question): { picks?: string[]; says: string } {
   const option =
@@ -103,8 +103,8 @@ export function enterOf({ about, options, enter }: Question): Option | undefined
 }
 
 /**
- * Reads a typed answer: the keys of options, the label of one (its beginning is enough where the question takes no free
- * words), or free words. An empty line is Escape's answer.
+ * Reads a typed answer: the keys of options, the label of one (its beginning is enough if the question takes no free text), or free
+ * text. An empty line is Escape's answer.
  */
 export function picksTyped(question: Question, line: string): string[] | undefined | 'unclear' {
   const { options, multiple, free } = question
@@ -117,11 +117,11 @@ export function picksTyped(question: Question, line: string): string[] | undefin
     ? options.find(({ label }) => label.toLowerCase() === typed.toLowerCase())?.id
     : labelled(options, typed)
   if (named !== undefined) return [named]
-  // A number that no option has was meant as a key, not as words.
+  // A number that no option has was meant as a key, not as free text.
   return free && !/^\d$/.test(typed) ? [typed] : 'unclear'
 }
 
-/** The answer that termaite suggests; undefined where it suggests none. */
+/** The answer that termaite suggests; undefined if it suggests none. */
 export function suggestedPicks({ suggests, marked, enter }: Pick<Question, 'suggests' | 'marked' | 'enter'>) {
   const picks = suggests ? (marked ?? (enter === undefined ? [] : [enter])) : []
   return picks.length > 0 ? [...picks] : undefined
@@ -135,14 +135,14 @@ export function unclearWords(question: Question, enter = escapeOf(question).says
   return `Type ${which}, or press Enter alone: ${enter}.`
 }
 
-/** How numbers are typed where their order matters. */
+/** How to type numbers when their order matters. */
 export function orderWords(keys: readonly number[]): string {
   return `in the order that you want, such as ${keys.slice(0, 2).toReversed().join(' ')}`
 }
 
 /**
- * Reads typed words as picks of a question: one option by its key, its label or the beginning of its label, several where
- * the question takes them, or free words. Undefined where they are none of these.
+ * Reads typed words as picks of a question: one option by its key, its label or the beginning of its label, several if the question
+ * takes several, or free text. Undefined if nothing matches.
  */
 export function picksIn(
   question: Pick<Question, 'options' | 'multiple' | 'free'>,
@@ -177,7 +177,7 @@ export function allowedAnswers({ options, multiple }: Pick<Question, 'options' |
 
 function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
   if (word === '') return undefined
-  // A number is a key and nothing else: the ids of options may be numbers too, which the person is not shown.
+  // A number is a key and nothing else: the ids of options may be numbers too, which the person does not see.
   if (/^\d+$/.test(word)) return optionOfKey(options, Number(word))?.id
   return options.find(({ id }) => id === word)?.id ?? labelled(options, word)
 }

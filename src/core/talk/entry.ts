@@ -6,8 +6,8 @@ import type { Race } from './race.ts'
 import type { Ref } from './store.ts'
 
 /**
- * Tokens and cost of one answer. `cached` are those of the input that the provider read from its cache, `written` those that it
- * wrote there. `source` says how well the numbers are known.
+ * Tokens and cost of one answer. `cached` are the input tokens that the provider read from its cache, `written` those that it wrote
+ * there. `source` says how well the numbers are known.
  */
 export type Usage = {
   type: 'usage'
@@ -17,13 +17,13 @@ export type Usage = {
   written?: number
   cost?: number
   source: 'reported' | 'parsed' | 'estimated'
-  /** The tokens in the agent's context after its last request, where the agent tells of each request. */
+  /** The tokens in the agent's context after its last request, if the agent reports each request. */
   held?: number
-  /** The answer was cut: only the tokens are counted that the provider had told of by then. */
+  /** The answer was cut: only the tokens that the provider had reported by then are counted. */
   part?: true
 }
 
-/** One agent's failed try at a turn; the turn goes on. `did` is what the agent had done by then. */
+/** One agent's failed attempt at a turn; the turn continues. `did` is what the agent had done by then. */
 export type Attempt = {
   type: 'attempt'
   failure: Failure
@@ -31,12 +31,12 @@ export type Attempt = {
   did?: { calls: string[]; files: string[]; lastWords: string }
 }
 
-/** The reason why an agent's words ended before they were an answer; `limit` is time, money, a quota or the context window. */
+/** Why an agent's words stopped before they were an answer; `limit` is time, money, a quota or the context window. */
 export type Cut = 'person' | 'limit' | 'crash' | 'failure'
 
 /**
- * Words that an agent showed and that no reply holds. `cut` says what ended them; words without it are no answer, and no other
- * agent is given them. `call`: the call that the agent made after them. `from`: the roles of an agent that was only consulted,
+ * Words that an agent showed and that no reply contains. `cut` says what stopped them; words without it are not an answer, and no
+ * other agent gets them. `call`: the call that the agent made after them. `from`: the roles of an agent that was only consulted,
  * the outermost first.
  */
 export type Words = { type: 'words'; text: string; cut?: Cut; call?: string; from?: string[] }
@@ -57,7 +57,7 @@ export type Trim = { type: 'trim'; through?: string; step?: number }
 /**
  * Replaces the turns up to the `end` named by `through`, or with `step` the steps of its own turn up to that one. `shared`: the
  * agents that had seen them. `guides`: the guides of those turns, which stay in force; the guides and the steering of its own turn
- * stay where they are. `tokens`: the size of the request before and after.
+ * keep their place. `tokens`: the size of the request before and after.
  */
 export type Summary = {
   type: 'summary'
@@ -70,8 +70,8 @@ export type Summary = {
 }
 
 /**
- * How a turn was thought through and what came of it, signed by the agent that acted. `passed`: the result of a check, where
- * one was made; `calls`: how many other agents were asked.
+ * How a turn was thought through and with what result, signed by the agent that acted. `passed`: the result of a check, if one was
+ * made; `calls`: how many other agents were asked.
  */
 export type Verdict = {
   type: 'verdict'
@@ -84,15 +84,15 @@ export type Verdict = {
 }
 
 /**
- * Where a judgement of a turn comes from: the person's thumb, an undo of the turn's changes, a next prompt that says plainly that the
+ * The source of a judgement of a turn: the person's thumb, an undo of the turn's changes, a next prompt that says plainly that the
  * answer was wrong, a race whose results were checked, or another check of the turn's work.
  */
 type JudgementSource = 'person' | 'undo' | 'correction' | 'race' | 'check'
 
 /**
  * Says whether an agent's work in a turn was good. A turn may have several judgements: all are kept, and the strongest counts.
- * Without `good`, the earlier judgement of the same source is taken back. `agent` is the judged agent, where it is not the one that
- * answered the turn; `kind`, `cost` (in US dollars) and `ms` are given where the other entries of the turn do not show them.
+ * Without `good`, it takes back the earlier judgement of the same source. `agent` is the judged agent, if it is not the one that
+ * answered the turn; `kind`, `cost` (in US dollars) and `ms` are set if the other entries of the turn do not show them.
  */
 export type Judgement = {
   type: 'judgement'
@@ -105,7 +105,7 @@ export type Judgement = {
   ms?: number
 }
 
-/** How bad a finding is: `high` must be mended before the changes are used, `medium` goes wrong in some cases, `low` is small. */
+/** How bad a finding is: `high` must be fixed before the changes are used, `medium` goes wrong in some cases, `low` is small. */
 export const severities = ['high', 'medium', 'low'] as const
 
 /** One fault that a review found. `unchanged`: the line is not among the changed lines of that file. */
@@ -120,13 +120,13 @@ export type Finding = {
 }
 
 /**
- * The result of a review, in the order of the numbers that the person sees. `of`: the changes in words; `dropped`: how many findings
- * named a file that was not changed; `reviewer`: the agent that found them.
+ * The result of a review, in the order of the numbers that the person sees. `of`: a description of the changes; `dropped`: how many
+ * findings named a file that was not changed; `reviewer`: the agent that found them.
  */
 export type Review = { type: 'review'; of: string; findings: Finding[]; dropped: number; reviewer: string }
 
 /**
- * A report of an agent before its turn is over. `final`: its whole answer, where the work is over. `from`: the roles of an agent that
+ * A report of an agent before its turn is over. `final`: its whole answer, if the work is over. `from`: the roles of an agent that
  * another one sent, the outermost first; its reports are for that other agent, and not for the person.
  */
 export type Notification = { type: 'notification'; status: ReportStatus; text: string; final?: string; from?: string[] }
@@ -157,11 +157,11 @@ export type Fact = (
   | Review
   | Race
   | Usage
-  /** `status`: how much of its task a worker says is done, in the handoff that its turn ended with. */
+  /** `status`: how much of its task a worker reports as done, in the handoff at the end of its turn. */
   | { type: 'end'; outcome: Outcome; status?: WorkStatus }
 ) & { whole?: Ref }
 
-/** How much of its task the handoff of a worker says is done. */
+/** How much of its task a worker's handoff reports as done. */
 export const workStatuses = ['completed', 'partial', 'failed', 'stopped'] as const
 
 export type WorkStatus = (typeof workStatuses)[number]
@@ -169,7 +169,7 @@ export type WorkStatus = (typeof workStatuses)[number]
 export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'completed' }
 
 /**
- * A file that a tool call changed; without `before` the file is new. `from`: where the file was before the call moved it; `gone`: the
+ * A file that a tool call changed; without `before` the file is new. `from`: the path from which the call moved the file; `gone`: the
  * call deleted it. The `data` of the call's result is a list of them.
  */
 export type FileChange = { path: string; before?: string; after: string; from?: string; gone?: true }
@@ -188,7 +188,7 @@ export type Live =
   | { type: 'state'; state: 'held' | 'starting' | 'busy' | 'asking' | 'idle'; terminal?: true }
   /** The agent's plan, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
-  /** The thing that the turn waits for from now on, until its next event. `until`: when something that went wrong is tried again. */
+  /** What the turn waits for from now on, until its next event. `until`: when something that went wrong is tried again. */
   | { type: 'waiting'; words: string; until?: number }
   /** The step that a framework is at. */
   | { type: 'phase'; framework: Framework; words: string }
@@ -203,7 +203,7 @@ export type Inner = { type: 'inner'; role: string; event: Event }
 /** `by` is the agent that really spoke, when that is not the agent whose turn it is. An event that was kept carries the fields of its Entry. */
 export type Event = (Fact | Live | Inner) & { by?: string }
 
-/** A fact as it stands in the log. */
+/** A fact in the form in which the log has it. */
 export type Entry = Fact & { id: string; at: number; by: string; session: string; turn: string }
 
 export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>

@@ -3,16 +3,19 @@ import { attribute, tag } from './transcript.ts'
 
 export type LineRange = { from: number; to: number }
 
-/** One way to read a reference: where it ends, and the path it names. */
+/** One way to read a reference: the position at which it ends, and the path it names. */
 type ReferenceReading = { end: number; path: string; lines?: LineRange }
 
 /**
- * An `@` in a prompt that may name a file, with its possible readings, the likeliest first. Only the disk knows which one is a
- * file. `plain`: the reference can hardly mean anything but a file, so the person is told when that file is missing.
+ * An `@` in a prompt that may name a file, with its possible readings, the likeliest first. Only the disk shows which one is a
+ * file. `plain`: the reference can hardly mean anything but a file, so the person is informed if that file is missing.
  */
 export type FileReference = { start: number; readings: ReferenceReading[]; plain: boolean }
 
-/** A reference is quoted or ends at the next space. An `@` inside a word is an e-mail address, and one after a backslash is none. */
+/**
+ * A reference is quoted or ends at the next space. An `@` inside a word is an e-mail address, and one after a backslash is not a
+ * reference.
+ */
 const mention = /(?<![^\s([{<"',;])@(?:"([^"\n]+)"(:\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)?|([^\s"`@][^\s"`]*))/g
 
 export function fileReferences(prompt: string): FileReference[] {
@@ -46,8 +49,8 @@ const code =
   /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<(file|resource|prompt|output) (?:path|server|command)="[^"\n]*"[^>\n]*>\n.*?\n<\/\2>/gs
 
 /**
- * Blanks out code and pictures, keeping the length: an `@` in code or in the name of a picture is no reference, files and
- * resources that are attached already are not read again, and the text of a server's prompt names no file of the person.
+ * Blanks out code and pictures, keeping the length: an `@` in code or in the name of a picture is not a reference, files and
+ * resources that are already attached are not read again, and the text of a server's prompt names no file of the person.
  */
 function withoutCode(prompt: string): string {
   let text = prompt.replaceAll(code, (found) => '\0'.repeat(found.length))

@@ -13,15 +13,15 @@ export type Framework = keyof typeof frameworks
 export const frameworkNames = Object.keys(frameworks) as Framework[]
 
 /**
- * Why `direct` was chosen where nothing was known about the request: a wrong guess at a framework costs calls and time; this costs
- * nothing, and the agent can still call for thought.
+ * Why `direct` was chosen when nothing was known about the request: a wrong guess at a framework costs calls and time; `direct`
+ * costs nothing, and the agent can still call for thought.
  */
 export const leftToAgent = 'left to the agent'
 
-/** Why a framework was used that the person named. It says nothing about the kind of request. */
+/** The reason given for a framework that the person named. It says nothing about the kind of request. */
 export const personChose = 'you chose it'
 
-/** The kind of request that each framework is for, as the agent that chooses one is told. */
+/** The kind of request that each framework is for, as written for the agent that chooses one. */
 export const frameworkUses: Readonly<Record<Framework, string>> = {
   direct: 'Simple, one-tool task',
   consensus: 'Open-ended, multiple valid paths',

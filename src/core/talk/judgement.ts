@@ -6,7 +6,7 @@ import { endedTurns } from './view.ts'
 /** A turn that an agent answered. */
 export type AnsweredTurn = { turn: string; agent: string; prompt: string }
 
-/** Finds the last turn of a session that an agent answered. Commands of the person and turns without an agent are passed over. */
+/** Finds the last turn of a session that an agent answered. Skips commands of the person and turns without an agent. */
 export function lastAnswered(entries: readonly Entry[]): AnsweredTurn | undefined {
   for (const { id: turn, entries: own } of endedTurns(entries).reverse()) {
     // The agent that acted signs the verdict of a turn that was thought through.

@@ -11,11 +11,11 @@ export type Notice = {
   /** The time, as ISO 8601. */
   at: string
   task?: string
-  /** The address of the thing on the hub's page, where a hub runs. It holds no secret: a browser that is signed in opens it. */
+  /** The address of the thing on the hub's page, if a hub runs. It contains no secret: a browser that is signed in opens it. */
   url?: string
 }
 
-/** Whether a notifier that names its occasions wants this one. A review and a failure are ends too, and go where ends go. */
+/** Whether a notifier that names its occasions wants this one. A review and a failure count as `done` too. */
 export function wantsOccasion(on: readonly Occasion[] | undefined, event: Occasion): boolean {
   const isEnd = event === 'review' || event === 'failed'
   return on === undefined || on.includes(event) || (isEnd && on.includes('done'))
@@ -32,7 +32,7 @@ const words: Record<Occasion, string> = {
   progress: 'reports progress',
 }
 
-/** How the work of an agent stands when it reports by itself. */
+/** The state of an agent's work when it reports by itself. */
 export const reportStatuses = ['progress', 'done', 'blocked', 'failed'] as const
 
 export type ReportStatus = (typeof reportStatuses)[number]

@@ -25,12 +25,12 @@ export type StoppedBy = 'steps' | 'time' | 'tokens' | 'cost' | 'window' | 'outpu
 export type Failure = { kind: FailureKind; message: string; retryAt?: number; stoppedBy?: StoppedBy }
 
 /**
- * How the answer of an agent in a terminal was read: whether it was marked as the answer (by a fence or the CLI's journal),
- * and by which sign the turn was known to be over. `whole` is false when the beginning of the answer had scrolled out of the terminal.
+ * How the answer of an agent in a terminal was read: whether it was marked as the answer (by a fence or the CLI's journal), and which
+ * sign showed that the turn was over. `whole` is false when the beginning of the answer had scrolled out of the terminal.
  */
 export type Seen = { fenced: boolean; by: string; whole?: false }
 
-/** Says of an answer that no fence and no journal marked where it came from. */
+/** Warns that an answer which no fence and no journal marked was read from the screen. */
 export function scrapedWords(agent: string): string {
   return `This answer was scraped from the screen of ${agent}, and may hold more than its words.`
 }
@@ -39,14 +39,14 @@ export function scrapedWords(agent: string): string {
 export type Answer = { text: string; whole?: Ref }
 
 /**
- * How a turn ended. `refused`: the model declined. `asks`: the reply is a question. `denials`: what the agent was not allowed
- * to do, and `rules`: the rules that would have allowed it. `unkept`: a good answer that could not be kept in the log.
+ * The end of a turn. `refused`: the model declined. `asks`: the reply is a question. `denials`: what the agent was not allowed to
+ * do, and `rules`: the rules that would have allowed it. `unkept`: a good answer that could not be kept in the log.
  */
 export type Outcome =
   | ({ ok: true; refused?: true; asks?: string; denials?: string[]; rules?: string[]; seen?: Seen } & Answer)
   | { ok: false; failure: Failure; unkept?: Answer }
 
-/** How each kind of failure is told to a person, as the predicate of a sentence about an agent. */
+/** Each kind of failure as the predicate of a sentence about an agent, for a person. */
 const predicates: Record<FailureKind, string> = {
   quota: 'is out of quota',
   busy: 'is busy',

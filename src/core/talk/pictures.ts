@@ -4,9 +4,9 @@ import type { Ref } from './store.ts'
 export type PictureMention = { number: number; name: string; width: number; height: number }
 
 /**
- * A picture is mentioned in a prompt as `[picture 1: shot.png, 640×480]`, and the kept prompt has its files in the order of the
- * numbers. On its way to a turn (in the input, in the queue, to another process) the text is all there is, so that each
- * mention carries its picture as a link behind it.
+ * A prompt mentions a picture as `[picture 1: shot.png, 640×480]`, and the kept prompt has its files in the order of the numbers.
+ * On its way to a turn (in the input, in the queue, to another process) there is only the text, so each mention carries its picture
+ * as a link behind it.
  */
 const mention =
   /\[picture (\d{1,4}): ([^[\]\n]{1,300}), (\d{1,6})×(\d{1,6})\](?:\(kept:(image\/[a-z]{2,8}),(\d{1,12}),([0-9a-f]{64})\))?/g
@@ -19,7 +19,7 @@ export const linkedPicture = (told: PictureMention, ref: Ref): string => `${pict
 
 const linkOf = ({ media, bytes, sha }: Ref) => `(kept:${media},${bytes},${sha})`
 
-/** A name that can stand in a mention: without brackets, line breaks and characters that nobody sees. */
+/** A name that can be used in a mention: without brackets, line breaks and invisible characters. */
 export function pictureName(name: string): string {
   const plain = name
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '_')
@@ -52,8 +52,8 @@ export function linkedPictures(
 }
 
 /**
- * Takes the pictures out of a text: their mentions are numbered from 1, and the files are in the order of the numbers. A
- * picture that is mentioned twice has one number.
+ * Takes the pictures out of a text: numbers their mentions from 1, and returns the files in that order. A picture that is mentioned
+ * twice has one number.
  */
 export function takePictures(text: string): { text: string; files: Ref[] } {
   const files: Ref[] = []
@@ -66,7 +66,7 @@ export function takePictures(text: string): { text: string; files: Ref[] } {
   return { text: left + text.slice(at), files }
 }
 
-/** The text with the pictures that its mentions stand for, to send it or to edit it again; the reverse of `takePictures`. */
+/** The text with a link after each mention of a picture, to send it or to edit it again; the reverse of `takePictures`. */
 export function withPictures(text: string, files: readonly Ref[] = []): string {
   let [linked, at] = ['', 0]
   for (const { end, ref } of mentionedFiles(text, files)) {
@@ -76,7 +76,7 @@ export function withPictures(text: string, files: readonly Ref[] = []): string {
   return linked + text.slice(at)
 }
 
-/** The mentions that stand for these files. A mention that has not the next number, or an earlier one, was typed by somebody. */
+/** The mentions of these files. Somebody typed a mention whose number is higher than the next one: it is left out. */
 export function mentionedFiles(
   text: string,
   files: readonly Ref[],

@@ -1,6 +1,6 @@
 import { allowNotifications, permission } from './notifications.ts'
 
-/** Offers notifications where the browser can show them, and says what helps where it cannot. */
+/** Offers notifications if the browser can show them; otherwise says what would make them possible. */
 export function NotificationsButton() {
   if (permission.value === 'granted') return null
   if (permission.value === 'default')

@@ -47,16 +47,16 @@ export async function allowNotifications(): Promise<void> {
 const mostAtOnce = 3
 const manyTag = 'termaite-many'
 
-/** The needs that were there already, or were told; undefined until the page has read the hub's state. */
+/** The needs that existed before or were notified; undefined until the page has read the hub's state. */
 let known: ReadonlySet<string> | undefined
 /** The notifications that are being shown or closed. */
 let last: Promise<void> = Promise.resolve()
-/** Whether this window is the one that tells: of several windows only one does. */
+/** Whether this window shows the notifications: of several windows only one does. */
 let isTeller = false
 
 /**
- * Tells the person, in another window or another program, what newly needs them, and takes back what somebody has answered.
- * The number on the icon of an installed page is that of the inbox.
+ * Notifies a person who is in another window or another program of what newly needs them, and closes the notifications that
+ * somebody has answered. The number on the icon of an installed page is that of the inbox.
  */
 export function startNotifications(): void {
   becomeTeller(false)
@@ -78,7 +78,7 @@ export function startNotifications(): void {
   })
 }
 
-/** The window that the person used last tells: a lock that its browser gives to one window at a time says which. */
+/** The window that the person used last shows notifications: it holds a lock that the browser gives to one window at a time. */
 function becomeTeller(steal: boolean): void {
   if (!('locks' in navigator)) {
     isTeller = true
@@ -91,7 +91,7 @@ function becomeTeller(steal: boolean): void {
       return new Promise(() => {})
     })
     .catch(() => {
-      // Another window was used since then and tells now; this one waits for its turn.
+      // Another window was used since then and shows the notifications now; this one waits for its turn.
       isTeller = false
       becomeTeller(false)
     })

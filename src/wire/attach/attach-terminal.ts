@@ -20,7 +20,7 @@ type AttachIo = {
   signal: AbortSignal
 }
 
-/** How an attachment ended: the person left the program running, the program is over, or termaite was told to stop. */
+/** How an attachment ended: the person left the program running, the program exited, or termaite had to stop. */
 type AttachEnd = 'detached' | 'exited' | 'ended'
 
 /** How an attachment differs from the usual one, which leaves with Ctrl+]. */
@@ -77,7 +77,7 @@ class Attachment {
     const asleep = new AbortController()
     const stop = () => this.#leave('ended')
     const resized = () => {
-      // A terminal that cannot be resized is painted as it is.
+      // A terminal that cannot be resized is painted at its current size.
       void this.#fit().then(() => this.#repaint())
     }
     const type = this.#typing()
@@ -120,7 +120,7 @@ class Attachment {
     const keys = this.#options?.keys ?? new DetachKeys()
     return (chunk) => {
       const { typed, leaves } = keys.push(decoder.write(chunk))
-      // The end of the output tells when a terminal is gone.
+      // The end of the output shows when a terminal is gone.
       if (typed !== '') this.#terminal.write(typed, true).catch(() => {})
       if (leaves) this.#leave('detached')
       else this.#dropHint()
@@ -134,7 +134,7 @@ class Attachment {
     this.#show(picture).catch(() => this.#leave('exited'))
   }
 
-  /** Paints the whole screen and then what the program draws, until a newer picture begins or the program is over. */
+  /** Paints the whole screen and then the program's output, until a newer picture begins or the program exits. */
   async #show(picture: number): Promise<void> {
     const { at, text } = await this.#terminal.paint()
     if (picture !== this.#picture) return
@@ -143,7 +143,7 @@ class Attachment {
     let next = at
     for await (const drawn of this.#terminal.output(at)) {
       if (picture !== this.#picture) return
-      // A person's terminal that is slower than the program misses bytes, and what follows them would be drawn in wrong places.
+      // If the person's terminal is slower than the program, bytes are missing, and later ones would be drawn in the wrong places.
       if (drawn.at > next) return this.#repaint()
       next = drawn.at + drawn.bytes.length
       const { bytes, repaint } = filter.push(drawn.bytes)
@@ -158,7 +158,7 @@ class Attachment {
     if (columns && rows) await this.#terminal.resize(columns, rows).catch(() => {})
   }
 
-  /** The hint over the last row, which the next picture gives back. */
+  /** The hint over the last row, which the next picture restores. */
   #hintRow(): string {
     const { rows = 24, columns = 80 } = this.#io.out
     if (this.#hint === '') return ''
@@ -172,7 +172,7 @@ class Attachment {
   }
 }
 
-/** Hands over keys one by one, or lines again; a terminal that was closed meanwhile has neither. */
+/** Switches raw mode on or off; does nothing for a terminal that was closed meanwhile. */
 export function setRawMode(input: { setRawMode?(raw: boolean): unknown }, raw: boolean): void {
   try {
     input.setRawMode?.(raw)

@@ -14,16 +14,16 @@ type Parts = { url: string; key: string; clock: Clock; env: Readonly<Record<stri
 
 const firstPauseMs = 500
 const longestPauseMs = 10_000
-/** How long a picture, or the list of terminals, is waited for. */
+/** How long to wait for a picture, or for the list of terminals. */
 const patienceMs = 20_000
-/** How often a picture of the right size is asked for, and the pause between two. */
+/** How many times a picture of the right size is requested, and the pause between two requests. */
 const mostPictures = 8
 const sizeMs = 250
 const longestFrame = 16 * 1024 * 1024
 /** The number of the only terminal that this connection shows. */
 const channel = 1
 
-/** The terminals of all machines, as a hub shows them to one person. The connection is made again when it is lost. */
+/** The terminals of all machines, as a hub shows them to one person. Reconnects when the connection is lost. */
 export class HubTerminals {
   #parts: Parts
   #connection: Connection | undefined
@@ -35,7 +35,7 @@ export class HubTerminals {
     this.#parts = parts
   }
 
-  /** Connects; rejects in words where the hub does not let this person see terminals. Returns the terminals of all machines. */
+  /** Connects and returns the terminals of all machines; rejects with an explanation if the hub does not let this person see terminals. */
   async list(): Promise<readonly TerminalRow[]> {
     await this.#connect()
     void this.#keep()
@@ -102,7 +102,7 @@ export class HubTerminals {
   }
 }
 
-/** Why a hub that answered did not let this person in; undefined where none answered. */
+/** Why a hub that answered did not let this person in; undefined if no hub answered. */
 function refusalOf(error: unknown): string | undefined {
   const status = error instanceof DialFailed ? error.status : undefined
   if (status === 403) return 'this key may not see terminals: that needs the role admin'
@@ -110,10 +110,10 @@ function refusalOf(error: unknown): string | undefined {
   return status === undefined ? undefined : `the hub answered with HTTP ${status}`
 }
 
-/** A terminal that a hub shows: pictures that the hub sends by itself, after a lost connection for instance, are drawn like output. */
+/** A terminal that a hub shows. Pictures that the hub sends unasked, for example after a lost connection, are drawn like output. */
 class HubTerminal implements Terminal {
   readonly id: string
-  /** Why the terminal is not shown any more, where its program has not ended. */
+  /** Why the terminal is no longer shown, if its program has not exited. */
   problem: string | undefined
   readonly exited: Promise<Exit>
   #row: TerminalRow
@@ -127,7 +127,7 @@ class HubTerminal implements Terminal {
   #bytes = 0
   #hasKeys = false
   #isShown = false
-  /** Why keys were refused: the person has to see that, also where a new picture follows at once, and it goes with the next key. */
+  /** Why keys were refused. The person has to see it even if a new picture follows at once; it disappears with the next key. */
   #refusal: string | undefined
 
   constructor(row: TerminalRow, clock: Clock, send: (frame: PageFrame) => void) {
@@ -138,7 +138,7 @@ class HubTerminal implements Terminal {
     this.exited = this.#exit.promise
   }
 
-  /** Asks for the terminal anew: the connection has just been made. */
+  /** Requests the terminal again: the connection has just been made. */
   begin(): void {
     this.#bytes = 0
     const had = this.#hasKeys
@@ -170,13 +170,13 @@ class HubTerminal implements Terminal {
     else if (frame.type === 'holder') {
       const had = this.#hasKeys
       this.#hasKeys = frame.yours
-      // Nobody holds the keys of a terminal that was just opened anew: the answer to our own wish for them follows.
+      // Nobody has the keys of a terminal that was just reopened: the answer to our own request for them follows.
       if (had && !frame.yours && frame.name !== undefined)
         this.note(`${frame.name} has taken the keys. Your next key takes them back.`)
     }
   }
 
-  /** A terminal that was shown may come back, when its machine has linked again or its agent was started anew. */
+  /** A terminal that was shown may come back, when its machine has linked again or its agent was restarted. */
   #miss(): void {
     if (this.#isShown)
       return this.note(`${this.#row.machine} cannot be reached now. The terminal is shown again when it can.`)
@@ -184,7 +184,7 @@ class HubTerminal implements Terminal {
     this.end({}, this.problem)
   }
 
-  /** Shows words on the last row, until the next picture. */
+  /** Shows a message on the last row, until the next picture. */
   note(words: string): void {
     const line = shownWords(words).replaceAll('\n', ' ').slice(0, this.#size.cols)
     this.#kept.push(Buffer.from(`\u001b7\u001b[${this.#size.rows};1H\u001b[0;7m${line}\u001b[0m\u001b[K\u001b8`))

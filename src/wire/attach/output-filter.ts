@@ -1,7 +1,7 @@
 /**
- * Makes the output of one terminal fit to be shown in another. Questions to the terminal are left out, because the
- * program's own terminal has answered them; so is what would leave the alternate screen or wipe the person's
- * scrollback, and then the whole screen must be painted again.
+ * Makes the output of one terminal fit to be shown in another. Drops questions to the terminal, because the program's own terminal
+ * has answered them, and drops whatever would leave the alternate screen or wipe the person's scrollback; then the whole screen
+ * must be painted again.
  */
 export class OutputFilter {
   #held = ''
@@ -30,10 +30,10 @@ const reset = '\u001bc'
 
 const alternateScreen = new Set(['47', '1047', '1049'])
 
-/** Sequences that are dropped, one alternative each; modes, the first, are only looked into. */
+/** Sequences that are dropped, one alternative each; modes, the first one, are only inspected. */
 const dropped = new RegExp(
   [
-    // Modes, among which the alternate screen may be.
+    // Modes, which may include the alternate screen.
     '\\u001b\\[\\?([\\d;]+)([hl])',
     // Questions for the terminal's identity, state, mode, size, version and keyboard.
     '\\u001b\\[[>=]?[\\d;]*c',

@@ -8,24 +8,24 @@ import { failureKindOf, mostAsked, OutputPiece, readAsking, windowBytes, WireFai
 /** The largest piece of output in one frame, so that the streams of a connection take turns. */
 const largestPiece = 16 * 1024
 
-/** `signal` aborts when the answer is no longer wanted, or the connection has ended. */
+/** `signal` aborts when the answer is no longer wanted, or the connection is closed. */
 export type AnswerContext = { by: Asker; machine?: string; signal: AbortSignal }
 
 /** The methods that one side of a connection answers. A stream yields JSON or OutputPieces. */
 export interface Answers {
-  /** Undefined where there is no such method. */
+  /** Undefined if there is no such method. */
   answer(
     method: string,
     params: Record<string, unknown>,
     context: AnswerContext,
   ): Promise<unknown> | AsyncIterable<unknown> | undefined
-  /** The methods, for the words that refuse others. */
+  /** The names of the methods, for the message that refuses other ones. */
   methods(): readonly string[]
-  /** Shorter forms of an item that is too long for a frame, the longest first. Without any the stream fails. */
+  /** Shorter forms of an item that is too long for a frame, the longest first. Without one, the stream fails. */
   shorter?(item: unknown): Iterable<unknown>
 }
 
-/** One request that is being answered; `room` are the bytes that its reader can still take. */
+/** One request that is being answered; `room` is how many bytes its reader can still take. */
 class Running {
   room = windowBytes
   isLeft = false
@@ -34,7 +34,7 @@ class Running {
 
   wake = () => {}
 
-  /** Made when somebody listens: most requests have their answer at once. */
+  /** Made on first use: most requests are answered at once. */
   get signal(): AbortSignal {
     this.#over ??= new AbortController()
     if (this.isLeft) this.#over.abort('left')
@@ -48,7 +48,7 @@ class Running {
   }
 }
 
-/** The context of a request, whose signal is made when it is asked for. */
+/** The context of a request, whose signal is made on first use. */
 class RunningContext implements AnswerContext {
   readonly by: Asker
   readonly machine?: string
@@ -65,14 +65,14 @@ class RunningContext implements AnswerContext {
   }
 }
 
-/** The answering side of a connection: it carries out what the other side asks for, many requests at once, each stream within its window. */
+/** The answering side of a connection: it carries out the other side's requests, many at once, each stream within its window. */
 export class WireAnswering {
   #connection: Connection
   #answers: Answers
   #own: Asker | undefined
   #running = new Map<number, Running>()
 
-  /** `own` asks where a request names nobody; without it, each request has to name a person. */
+  /** `own` is the asker if a request names nobody; without it, each request has to name a person. */
   constructor(connection: Connection, answers: Answers, own?: Asker) {
     this.#connection = connection
     this.#answers = answers
@@ -83,7 +83,7 @@ export class WireAnswering {
     connection.read((data) => this.#take(data))
   }
 
-  /** Resolves when every request that was asked for so far has its last frame. */
+  /** Resolves when every request so far has had its last frame. */
   async settled(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ done }) => done))
   }
@@ -101,7 +101,7 @@ export class WireAnswering {
       else this.#begin(frame, by)
     } else if (running && frame.type === 'leave') running.stop()
     else if (running && frame.type === 'more') {
-      // A reader that says it took more than it was sent gains nothing.
+      // A reader that claims to have taken more than it was sent gains nothing.
       running.room = Math.min(windowBytes, running.room + frame.bytes)
       running.wake()
     }
@@ -128,7 +128,7 @@ export class WireAnswering {
       const result = Symbol.asyncIterator in answer ? await this.#stream(id, running, answer) : await answer
       const done = written({ type: 'done', id, result: result ?? null })
       if (done === undefined) throw new WireFailure('long', 'The answer of the machine is too long to be sent.')
-      // A short answer goes past the floods; long ones wait here, where their number is bounded.
+      // A short answer overtakes the streams; long answers wait here, because their number is limited.
       if (done.length > mostBuffered) await this.#connection.sendWithRoom(done, this.#connection.ended)
       else this.#connection.send(done)
       this.#running.delete(id)

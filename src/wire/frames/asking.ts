@@ -5,18 +5,18 @@ import type { AnsweringFrame, AskingFrame, FrameData } from './frames.ts'
 import type { CallName, ParamsOf, StreamName } from './methods.ts'
 import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, written } from './frames.ts'
 
-/** `by` is the person in whose name is asked. An answer is waited for as long as it takes where `withinMs` is left out. */
+/** `by` is the person in whose name the request is made. Without `withinMs`, the wait for an answer has no limit. */
 export type AskOptions = { by?: Asker; machine?: string; signal?: AbortSignal; withinMs?: number }
 
-/** The other end of a connection, which answers. Answers are as the other side sent them: nobody has read them yet. */
+/** The other end of a connection, which answers. Answers are returned as the other side sent them, unchecked. */
 export interface Asking {
   /** Resolves with the answer; rejects with a WireFailure. */
   call<N extends CallName>(method: N, params: ParamsOf<N>, options?: AskOptions): Promise<unknown>
-  /** Yields what comes until the stream or the signal ends; throws a WireFailure where the other side refuses or is gone. */
+  /** Yields items until the stream or the signal ends; throws a WireFailure if the other side refuses or is gone. */
   stream<N extends StreamName>(method: N, params: ParamsOf<N>, options?: AskOptions): AsyncIterable<unknown>
 }
 
-/** One request on its way. `unread` counts the bytes that came and were not taken yet; `left`: nobody wants the rest. */
+/** One request in progress. `unread` counts the bytes that arrived and were not taken yet; `left`: nobody wants the rest. */
 type Waiting = {
   items: { item: unknown; bytes: number }[]
   unread: number
@@ -26,8 +26,8 @@ type Waiting = {
 }
 
 /**
- * The asking side of a connection. The other side may send at most a window of each stream before the reader has taken it, so that
- * memory is bounded whatever it sends; one that sends more is cut off.
+ * The asking side of a connection. The other side may send at most one window of each stream before the reader has taken it, so
+ * memory is bounded whatever it sends; a side that sends more is cut off.
  */
 export class WireAsking implements Asking {
   #connection: Connection
@@ -38,7 +38,7 @@ export class WireAsking implements Asking {
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection
     this.#clock = clock
-    // Requests that still wait when the connection ends are told that it ended.
+    // Requests that are still waiting when the connection ends fail with its reason.
     void connection.over.then((why) => {
       for (const waiting of this.#waiting.values()) {
         waiting.end ??= { failure: new WireFailure('away', `The connection to the machine ended: ${why}.`) }
@@ -48,7 +48,7 @@ export class WireAsking implements Asking {
     connection.read((data) => this.#take(data))
   }
 
-  /** Resolves with the reason when the connection has ended. */
+  /** Resolves with the reason when the connection has closed. */
   get over(): Promise<string> {
     return this.#connection.over
   }
@@ -156,7 +156,7 @@ export class WireAsking implements Asking {
     waiting.items.push({ item, bytes })
   }
 
-  /** Ends the interest in an answer. Its number stays known until the other side has ended it too. */
+  /** Gives up an answer. Its number stays in use until the other side has finished it too. */
   #leave(id: number, waiting: Waiting): void {
     waiting.items = []
     waiting.left = true

@@ -2,14 +2,17 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { FrameData } from './frames.ts'
 import { within } from '../../base/time/clock.ts'
 
-/** How often each side tells the other that it lives, and how long it may be silent: then the connection is half open, as after a cut cable. */
+/**
+ * How often each side sends a sign of life, and how long it may be silent before the connection counts as half open, as after a
+ * cut cable.
+ */
 const beatMs = 10_000
 const silentMs = 25_000
 /** Streams wait while this much has not left the process, so that a short answer never waits behind a flood. */
 export const mostBuffered = 64 * 1024
-/** A side that lets this much wait does not read at all. */
+/** A side that lets this much pile up does not read at all. */
 const mostUnread = 16 * 1024 * 1024
-/** How long the other side may take to close a connection that was ended. */
+/** How long the other side may take to close a connection that this side has finished. */
 const graceMs = 1_000
 
 type CarrierEvents = {
@@ -18,9 +21,9 @@ type CarrierEvents = {
   heard(): void
   /** Fewer bytes wait to be sent than before. */
   sent(): void
-  /** The connection cannot go on. */
+  /** The connection cannot continue. */
   fail(why: string): void
-  /** The connection has ended. */
+  /** The connection has closed. */
   over(why: string): void
 }
 
@@ -33,13 +36,13 @@ export interface Carrier {
   /** Closes when everything was sent; `isBroken`: the other side broke the rules. */
   close(why: string, isBroken: boolean): void
   destroy(): void
-  /** Asks for a sign of life; left out where the system itself tells that the other side is gone. */
+  /** Asks for a sign of life; left out if the system itself reports that the other side is gone. */
   ping?(): void
 }
 
-/** One connection: it is heard regularly or ends, and says when there is room to write. */
+/** One connection: it ends if nothing is heard for too long, and says when there is room to write. */
 export class Connection {
-  /** Resolves with the reason, in words, when the connection has ended; never rejects. */
+  /** Resolves with the reason, as text, when the connection has closed; never rejects. */
   readonly over: Promise<string>
   #carrier: Carrier
   #clock: Clock
@@ -49,7 +52,7 @@ export class Connection {
   #why = ''
   #waiting: (() => void)[] = []
   #take: ((data: FrameData) => void) | undefined
-  /** Frames that came before anybody read them, and the words for a side that must not send any yet. */
+  /** Frames that arrived before anybody read them, and the error message for a side that must not send any yet. */
   #early: FrameData[] = []
   #isGreeted = false
   #came = () => {}
@@ -76,14 +79,14 @@ export class Connection {
     if (carrier.ping) void this.#beat(() => carrier.ping!())
   }
 
-  /** Aborts when the connection has ended. */
+  /** Aborts when the connection is closed or being closed. */
   get ended(): AbortSignal {
     return this.#ended.signal
   }
 
   /**
    * Waits for the greeting of the other side; undefined if none comes in time. Frames after it wait for `read`; if the other side
-   * must not send any before this one has answered, `tooEarly` are the words that end the connection.
+   * must not send any before this one has answered, `tooEarly` is the reason with which the connection is closed.
    */
   async first(withinMs: number, tooEarly?: string): Promise<FrameData | undefined> {
     this.#tooEarly = tooEarly
@@ -93,7 +96,7 @@ export class Connection {
     return this.#early.shift()
   }
 
-  /** Hands on every frame, beginning with those that came already. */
+  /** Passes on every frame, beginning with those that have already arrived. */
   read(take: (data: FrameData) => void): void {
     this.#take = take
     for (const data of this.#early.splice(0)) this.#arrive(data)
@@ -105,14 +108,14 @@ export class Connection {
     else this.#carrier.send(data)
   }
 
-  /** Sends a frame when little waits to be sent, unless nobody wants it any more by then. Frames that wait go one after another. */
+  /** Sends a frame once little is waiting to be sent, unless nobody wants it by then. Waiting frames go one after another. */
   async sendWithRoom(data: FrameData, left: AbortSignal): Promise<void> {
     while (!this.#ended.signal.aborted && this.#carrier.buffered > mostBuffered)
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (!left.aborted) this.send(data)
   }
 
-  /** Ends the connection with words for the other side, which gets what was sent before. */
+  /** Closes the connection with a reason for the other side, which still gets everything that was sent before. */
   end(why: string, isBroken = false): void {
     this.#why ||= why
     this.#ended.abort('over')
@@ -120,7 +123,7 @@ export class Connection {
     void this.#clock.sleep(graceMs, this.#closed.signal).then(() => this.#carrier.destroy())
   }
 
-  /** Ends a connection whose other side broke the rules or does not answer. */
+  /** Destroys a connection whose other side broke the rules or does not answer. */
   cut(why: string): void {
     this.#why ||= why
     this.#ended.abort('over')

@@ -4,9 +4,9 @@ import { callerRoles } from '../../hub/model/access/hub-key.ts'
 
 /**
  * The frames of every connection between two programs of termaite: between processes of one home, between a machine and its hub, and
- * between hubs. A connection carries many requests at once. One side asks and the other answers; who asks has nothing to do with who
- * connected, because a machine behind NAT connects to its hub and is then asked by it. Output of terminals is sent in binary frames,
- * everything else in JSON. Every frame is read as if an enemy had sent it.
+ * between hubs. A connection carries many requests at once. One side asks and the other answers; which side asks is independent of
+ * which side connected, because a machine behind NAT connects to its hub and is then asked by it. Output of terminals is sent in
+ * binary frames, everything else in JSON. Every frame is read as if an enemy had sent it.
  */
 
 /** The version of these frames, and the oldest one that this program still talks to. */
@@ -15,14 +15,14 @@ export const wireVersion: WireVersion = { version: 2, oldest: 2 }
 
 /** The longest frame. A picture of a terminal and a page of a conversation fit into it. */
 export const longestFrame = 2 * 1024 * 1024
-/** How much of one stream may be on its way, or lie at a reader who is slow. */
+/** How much of one stream may be in transit, or lie unread at a slow reader. */
 export const windowBytes = 128 * 1024
 /** The most requests and streams that one side asks for at once. */
 export const mostAsked = 256
-/** The longest reason that is read; the reader shows it to a person. */
+/** Longer reasons are cut; the reader shows them to a person. */
 const longestWords = 4_000
 
-/** Why a request failed; `failed` stands for every other reason. */
+/** Why a request failed; `failed` covers every other reason. */
 const failureKinds = ['missing', 'conflict', 'wrong', 'long', 'forbidden', 'busy', 'away', 'failed'] as const
 
 type FailureKind = (typeof failureKinds)[number]
@@ -38,7 +38,7 @@ export class WireFailure extends Error {
   }
 }
 
-/** The kind of an error that says by itself why a request was refused, such as a HubError. */
+/** The kind of an error that states why a request was refused, such as a HubError. */
 export function failureKindOf(error: unknown): FailureKind {
   const { kind } = (error ?? {}) as { kind?: unknown }
   return failureKinds.find((each) => each === kind) ?? 'failed'
@@ -58,8 +58,8 @@ export class OutputPiece {
 /** The frames of the side that asks. */
 export type AskingFrame =
   /**
-   * `by` is left out between processes of one person. `machine` is named where the other side is a hub, which passes the request on to
-   * that machine.
+   * `by` is left out between processes of one person. `machine` is set if the other side is a hub, which passes the request on to that
+   * machine.
    */
   | { type: 'ask'; id: number; method: string; params: Record<string, unknown>; by?: Asker; machine?: string }
   /** The reader of a stream has taken this many bytes. */
@@ -81,12 +81,12 @@ export type FrameData = string | Uint8Array
 
 const headBytes = 12
 
-/** A frame as it is sent; undefined for one that is too long, or has no JSON. */
+/** A frame in the form in which it is sent; undefined if it is too long, or cannot be written as JSON. */
 export function written(frame: AskingFrame | AnsweringFrame | Greeting): FrameData | undefined {
   if (frame.type === 'output') return writtenOutput(frame)
   try {
     const text = JSON.stringify(frame)
-    // A character is at most three bytes, so that most texts need no counting.
+    // A character is at most three bytes, so most texts need no counting.
     const fits = text.length * 3 <= longestFrame || new TextEncoder().encode(text).length <= longestFrame
     return fits ? text : undefined
   } catch {
@@ -110,7 +110,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const isId = (value: unknown): value is number => isCount(value) && value > 0 && value <= 0xffff_ffff
 
-/** The object in a frame of JSON; undefined where there is none. */
+/** The object in a JSON frame; undefined if the frame has no object. */
 export function objectIn(data: FrameData | undefined): Record<string, unknown> | undefined {
   if (typeof data !== 'string') return undefined
   try {
@@ -121,18 +121,18 @@ export function objectIn(data: FrameData | undefined): Record<string, unknown> |
   }
 }
 
-/** The version that a greeting names; undefined where it names none. */
+/** The version that a greeting names; undefined if it names no version. */
 export function versionIn({ version, oldest }: Record<string, unknown>): WireVersion | undefined {
   return isCount(version) && isCount(oldest) ? { version, oldest } : undefined
 }
 
-/** Which of two sides has to be updated before they can talk; undefined where they can. */
+/** Which of two sides has to be updated before they can talk; undefined if they can talk now. */
 export function olderSide(theirs: WireVersion): 'ours' | 'theirs' | undefined {
   if (theirs.version < wireVersion.oldest) return 'theirs'
   return theirs.oldest > wireVersion.version ? 'ours' : undefined
 }
 
-/** Reads a frame of the side that asks; undefined if it is none. */
+/** Reads a frame of the side that asks; undefined if it is not one. */
 export function readAsking(data: FrameData): AskingFrame | undefined {
   const found = objectIn(data)
   if (!found) return undefined
@@ -160,7 +160,7 @@ function readAsker(by: unknown): Asker | undefined {
   return role !== undefined && isText(by.name, 200) ? { name: by.name, role } : undefined
 }
 
-/** Reads a frame of the side that answers; undefined if it is none. */
+/** Reads a frame of the side that answers; undefined if it is not one. */
 export function readAnswering(data: FrameData): AnsweringFrame | undefined {
   if (typeof data !== 'string') return readOutput(data)
   const found = objectIn(data)
@@ -179,12 +179,12 @@ function readOutput(data: Uint8Array): AnsweringFrame | undefined {
   return isId(id) && isCount(at) ? { type: 'output', id, at, bytes: data.subarray(headBytes) } : undefined
 }
 
-/** Words of the other side, fit to be shown: without control characters, and not too long. */
+/** A text of the other side, made safe to show: without control characters, and not too long. */
 export function shownWords(words: string, longest = longestWords): string {
   return words.slice(0, longest).replaceAll(unshown, '')
 }
 
-/** Control characters except tabs and line ends, and those that turn the direction of text around. */
+/** Control characters except tabs and line ends, and those that reverse the direction of text. */
 const unshown = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** A machine's name: what a host name can be, without a slash, which separates it from the names of what is on it. */

@@ -12,7 +12,7 @@ import { offerWords } from '../../hub/model/machine-standing.ts'
 import { anything, boolean, integer, list, oneOf, optional, parser, string } from '../../core/data/shape.ts'
 import { WireFailure } from './frames.ts'
 
-/** Who may ask: people elsewhere where the machine offers it or was registered for the work, or only processes of the same person. */
+/** Who may ask: people elsewhere, if the machine offers it or was registered for the work, or only processes of the same person. */
 type Scope = MachineOffer | 'work' | 'process'
 
 /** A method of the wire. `gives` has no value: its type is that of the answer, or of each item of a stream. */
@@ -29,7 +29,7 @@ const call = <F extends Fields, T>(scope: Scope, fields: F, answer: () => T) =>
 const stream = <F extends Fields, T>(scope: Scope, fields: F, item: () => T) =>
   ({ kind: 'stream', scope, params: parser(fields), gives: item }) as const
 
-/** The most rows of a screen's past that a picture has, and the most rows of a history. */
+/** The most rows above the screen that a picture has, and the most rows of a history. */
 const mostAbove = 5_000
 const mostRows = 100_000
 
@@ -38,7 +38,7 @@ const place = optional(integer(0))
 const id = text
 const side = integer(1, 10_000)
 
-/** Everything that one program of termaite can ask another one for. Both sides are made from this table. */
+/** Everything that one program of termaite can ask of another. Both sides are built from this table. */
 export const methods = {
   'turns.list': call('process', {}, gives<TurnAtWork[]>),
   'turn.events': stream('process', { turn: text, how: optional(oneOf('onlyReading')) }, gives<Event>),
@@ -54,11 +54,11 @@ export const methods = {
   'terminal.paint': call('terminals', { id, above: integer(0, mostAbove) }, gives<Picture>),
   'terminal.history': call('terminals', { id, rows: integer(1, mostRows) }, gives<string[]>),
   'terminal.output': stream('terminals', { id, after: integer(0) }, gives<OutputPiece>),
-  /** One item when the program has ended. */
+  /** One item when the program has exited. */
   'terminal.exited': stream('terminals', { id }, gives<Exit>),
   /** The beginning of a text that is longer than a frame; the text of the next `terminal.type` follows it. */
   'terminal.part': call('process', { id, text: string() }, gives<true>),
-  /** `person`: whether a person typed it, which is so for all people elsewhere. */
+  /** `person`: whether a person typed it; always true for people elsewhere. */
   'terminal.type': call('typing', { id, paste: boolean(), text: string(), person: optional(boolean()) }, gives<true>),
   'terminal.resize': call('typing', { id, cols: side, rows: side }, gives<true>),
   'terminal.press': call('process', { id, key: text }, gives<true>),
@@ -78,7 +78,7 @@ export const methods = {
     { session: text, before: place, after: place, around: optional(text) },
     gives<EntryPage | undefined>,
   ),
-  /** A null says that the log no longer has the position. */
+  /** A null means that the log no longer has the position. */
   'conversations.follow': stream('conversations', { session: text, after: integer(0) }, gives<PlacedEntry | null>),
   work: call('work', { name: text, input: anything() }, gives<unknown>),
 } satisfies Record<string, Method<'call' | 'stream', never, unknown> | Method<'call' | 'stream', object, unknown>>
@@ -102,7 +102,7 @@ export type Answering = {
   ) => N extends StreamName ? AsyncIterable<GivenBy<N>> : Promise<GivenBy<N>>
 }
 
-/** Answers by the table: parameters are read first, and what a machine does not offer is refused even if its hub has let it pass. */
+/** Answers by the table: reads the parameters first, and refuses what a machine does not offer even if its hub let it pass. */
 export class MethodAnswers implements Answers {
   #does: Answering
   #offers: ReadonlySet<string> | undefined

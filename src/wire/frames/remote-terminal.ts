@@ -1,13 +1,13 @@
 import type { Exit, Key, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { CallName, GivenBy, ParamsOf, StreamName } from './methods.ts'
 
-/** The way to the program that has a terminal. A line that is only for reading refuses the rest in words. */
+/** The connection to the program that has a terminal. A read-only line refuses everything else with an error message. */
 export interface TerminalLine {
-  /** Rejects where the other side refuses or is gone. */
+  /** Rejects if the other side refuses or is gone. */
   call<N extends CallName>(method: N, params: ParamsOf<N>): Promise<GivenBy<N>>
-  /** Ends where the other side refuses or is gone. */
+  /** Ends if the other side refuses or is gone. */
   stream<N extends StreamName>(method: N, params: ParamsOf<N>): AsyncGenerator<GivenBy<N>>
-  /** How a program ended that can be asked no more. */
+  /** The exit to report for a program that can no longer be asked. */
   readonly lost: Exit
 }
 
@@ -15,7 +15,7 @@ export interface TerminalLine {
 const longestPart = 256 * 1024
 const partsOf = new RegExp(`[^]{1,${longestPart}}`, 'g')
 
-/** A terminal that another program has. */
+/** A terminal that belongs to another program. */
 export class RemoteTerminal implements Terminal {
   readonly id: string
   readonly attach?: string

@@ -8,14 +8,14 @@ import { longestFrame, OutputPiece, WireFailure } from './frames.ts'
 
 export type FindTerminal = (id: string) => Promise<Terminal | undefined>
 
-/** The terminal with an id; throws where there is none. */
+/** The terminal with an id; throws if there is no such terminal. */
 export async function terminalOf(find: FindTerminal, id: string): Promise<Terminal> {
   const terminal = await find(id)
   if (!terminal) throw new WireFailure('missing', 'There is no such terminal on the machine now.')
   return terminal
 }
 
-/** Shows terminals to another program, which can change nothing by it. */
+/** Shows terminals to another program, read-only. */
 export function shownTerminals(find: FindTerminal) {
   const on = (id: string) => terminalOf(find, id)
   return {
@@ -34,8 +34,8 @@ export function shownTerminals(find: FindTerminal) {
   } satisfies Answering
 }
 
-/** The bytes of a text as a frame has it. */
+/** How many bytes a text has in a frame. */
 const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text))
 
-/** The most bytes that a text can have in a frame, without counting them: a character is at most three. */
+/** An upper bound for the bytes of a text in a frame, without counting them: a character is at most three. */
 const mostBytesOf = (text: string) => JSON.stringify(text).length * 3

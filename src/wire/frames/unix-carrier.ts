@@ -8,7 +8,7 @@ const headBytes = 5
 const textMark = 0
 const bytesMark = 1
 
-/** The first byte that a termaite sends whose frames were lines of JSON. */
+/** The first byte from an older termaite, whose frames were lines of JSON. */
 const oldMark = '{'.charCodeAt(0)
 
 /** Carries frames over a socket between two processes of one machine. */
@@ -18,7 +18,7 @@ export function unixCarrier(socket: Socket): Carrier {
       const frames = new FrameReader(take, fail)
       let why = ''
       socket.on('data', (chunk: Buffer) => frames.push(chunk))
-      // A socket tells it when more than its high-water mark had waited, which is no more than connections wait for.
+      // A socket emits `drain` only after exceeding its high-water mark; connections wait only above a limit that is at least as high.
       socket.on('drain', sent)
       socket.on('error', (error) => (why = error.message))
       socket.once('close', () => over(why || 'the connection was closed'))
@@ -55,7 +55,7 @@ class FrameReader {
   #fail: (why: string) => void
   #chunks: Buffer[] = []
   #size = 0
-  /** The bytes that have to be there before anything can be read. */
+  /** How many bytes must be there before anything can be read. */
   #needed = headBytes
   #isBroken = false
 
@@ -74,7 +74,7 @@ class FrameReader {
     this.#size = bytes.length - from
   }
 
-  /** Hands on all whole frames; returns where the first one begins that is not whole. */
+  /** Passes on all complete frames; returns the offset of the first incomplete one. */
   #takeAll(bytes: Buffer): number {
     let from = 0
     for (;;) {

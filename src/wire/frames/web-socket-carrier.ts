@@ -8,7 +8,10 @@ import { longestFrame } from './frames.ts'
 
 /** How long a connection may take to be opened. */
 const openMs = 20_000
-/** The codes of a connection that was ended, and of one that is closed because the other side broke the rules; the reason is in the frame. */
+/**
+ * The codes of a connection that was closed normally, and of one closed because the other side broke the rules; the reason is in
+ * the frame.
+ */
 const endedCode = 4000
 const brokenCode = 4400
 
@@ -111,7 +114,7 @@ export async function dialHub(
   })
 }
 
-/** The words of a hub that refused a connection. */
+/** The message of a hub that refused a connection. */
 function refusalIn(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { error?: string | { message?: string } }

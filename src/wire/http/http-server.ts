@@ -10,7 +10,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { plainAddress } from '../../base/http/address-ranges.ts'
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node'
 
-/** Where a server of ours speaks MCP. */
+/** The path at which our servers speak MCP. */
 export const mcpPath = '/mcp'
 
 export type HttpServer = { url: string; port: number; close(): Promise<void> }
@@ -22,13 +22,13 @@ const tlsManner = { minVersion: 'TLSv1.2', handshakeTimeout: 10_000 } as const
 
 const usualPatience: Patience = { headersMs: 10_000, requestMs: 120_000 }
 
-/** Answers a request. A mistake in the answer cuts the connection, because nobody else can be told of it. */
+/** Answers a request. An error in it cuts the connection, because there is nobody else to report it to. */
 type Answerer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
 
 type ListenOptions = {
   host: string
   port: number
-  /** The certificate with which the server speaks HTTPS, and the words about one that cannot be used. */
+  /** The certificate with which the server speaks HTTPS; `tell` reports one that cannot be used. */
   tls?: TlsFiles
   clock?: Clock
   tell?(words: string): void
@@ -44,9 +44,9 @@ export async function listenHttp(
 ): Promise<HttpServer> {
   const { headersMs, requestMs } = patience
   const limits = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: headersMs / 2 }
-  // Clients that offer HTTP/2 in the same way are answered as ever.
+  // Clients that offer HTTP/2 by the same header get a normal answer.
   const isSocket = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket'
-  // A mistake in the answer to one request must not end the server for everybody.
+  // An error in the answer to one request must not end the server for everybody.
   const guarded: RequestListener = (request, response) => {
     ;(async () => answer(request, response))().catch(() => response.destroy())
   }
@@ -55,12 +55,12 @@ export async function listenHttp(
   let server: Server
   if (tls) {
     const secure = createTlsServer({ ...manner, ...tls.pair, ...tlsManner }, guarded)
-    // The server takes a renewed certificate with the next connection; those that are open stay.
+    // The server uses a renewed certificate from the next connection on; open connections stay.
     const renew = () => secure.setSecureContext({ ...tls.pair, minVersion: tlsManner.minVersion })
     if (clock) void tls.follow(clock, over.signal, renew, tell)
     server = secure
   } else server = createServer(manner, guarded)
-  // A connection that has not finished its handshake is known to nobody else.
+  // Nothing else keeps track of a connection that has not finished its handshake.
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -92,23 +92,23 @@ export async function listenHttp(
 /** Names of this machine for itself. A web page that rebinds its own name to our address sends another one. */
 export const ownNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** Returns the caller of a request that may go on; a request that may not has been answered already. */
+/** Returns the caller of a request that may proceed; any other request has already been answered. */
 type AccessCheck<Caller> = (request: IncomingMessage, response: ServerResponse) => Promise<Caller | undefined>
 
 export type AccessOptions<Caller> = {
-  /** The client that a key belongs to; undefined for a key that is not known. */
+  /** The client that a key belongs to; undefined for an unknown key. */
   callerOf(key: string): Promise<Caller | undefined>
-  /** The client whose browser sends a request that carries no key; undefined where the browser is not signed in. */
+  /** The client whose browser sends a request without a key; undefined if the browser is not signed in. */
   browserOf?(request: IncomingMessage): Promise<Caller | undefined>
   wrong: WrongKeys
-  /** Whether a request names this server; one that does not has been answered. */
+  /** Whether a request names this server; if not, it has already been answered. */
   isForUs?(request: IncomingMessage, response: ServerResponse): boolean
   addressOf?(request: IncomingMessage): string
 }
 
 /**
- * Lets requests in that name this machine as their host and carry a known key. A known key is let in at once, whatever
- * others have sent from the same address: only wrong keys have to wait.
+ * Admits requests that name this machine as their host and carry a known key. A known key is admitted at once, whatever others have
+ * sent from the same address: only wrong keys have to wait.
  */
 export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck<Caller> {
   const { callerOf, browserOf, wrong, isForUs = nameCheck(ownNames), addressOf = peerOf } = options
@@ -128,7 +128,7 @@ export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck
 
 const peerOf = ({ socket }: IncomingMessage) => plainAddress(socket.remoteAddress ?? '')
 
-/** Counts a wrong key; false when its sender has to wait, and has been told so. */
+/** Counts a wrong key; false when its sender has to wait, and has got that answer. */
 export function mayTryAgain(wrong: WrongKeys, response: ServerResponse, address: string, key: string): boolean {
   const seconds = wrong.count(address, key)
   if (seconds === 0) return true
@@ -142,7 +142,7 @@ export function mayTryAgain(wrong: WrongKeys, response: ServerResponse, address:
 export const bearerIn = ({ headers }: IncomingMessage): string | undefined =>
   /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
 
-/** Lets requests go on that name this machine as their host and their origin; others have been answered when it returns false. */
+/** Admits requests that name this machine as their host and their origin; when it returns false, the request has been answered. */
 function nameCheck(names: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
   const byHost = hostHeaderValidation([...names])
   const byOrigin = originValidation([...names])
@@ -173,7 +173,7 @@ export function refuseRequest(
   )
 }
 
-/** Callers that are remembered, so that a caller under many names cannot fill the memory. */
+/** How many callers are remembered, so that one caller under many names cannot fill the memory. */
 const mostCallers = 1_000
 
 /** Forgets the entry that was set first when there are too many. */
@@ -195,7 +195,7 @@ export class RateLimit {
     this.#perSecond = perSecond
   }
 
-  /** Counts a request; false when the caller has none left. */
+  /** Counts a request; false when the caller has no requests left. */
   take(caller: string): boolean {
     const left = this.#left(caller)
     this.#callers.delete(caller)

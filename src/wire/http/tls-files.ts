@@ -7,7 +7,7 @@ import { messageOf } from '../../base/error-message.ts'
 type TlsPair = { cert: string; key: string }
 type Known = TlsPair & { certificate: X509Certificate; stamp: string }
 
-/** How often the files are looked at. A program that renews certificates has hours to do so. */
+/** How often the files are checked. A program that renews certificates has hours to do so. */
 const lookMs = 10_000
 
 /** The certificate and the private key of a server, in two files that another program may renew at any time. */
@@ -16,7 +16,7 @@ export class TlsFiles {
   #known: Known
   #failed = ''
 
-  /** Reads both files; throws an error with what is wrong with them and what to do. */
+  /** Reads both files; throws an error that says what is wrong with them and what to do. */
   constructor(paths: TlsPair) {
     this.#paths = paths
     this.#known = readPair(paths)
@@ -26,20 +26,23 @@ export class TlsFiles {
     return { cert: this.#known.cert, key: this.#known.key }
   }
 
-  /** Whether the certificate is for a host of this name or address, as it stands in an address. */
+  /** Whether the certificate is for a host with this name or IP address, written as in a URL. */
   names(hostname: string): boolean {
     const address = hostname.replace(/^\[(.*)\]$/, '$1')
     const { certificate } = this.#known
     return (isIP(address) === 0 ? certificate.checkHost(hostname) : certificate.checkIP(address)) !== undefined
   }
 
-  /** A name that clients can use, as the certificate has it; undefined where it has only names for many hosts. */
+  /** A name from the certificate that clients can use; undefined if it only has wildcard names. */
   firstName(): string | undefined {
     const names = [...(this.#known.certificate.subjectAltName ?? '').matchAll(/(?:DNS|IP Address):([^,\s]+)/g)]
     return names.map(([, name]) => name!).find((name) => !name.includes('*'))
   }
 
-  /** Calls `renewed` whenever the files hold another pair, until the signal aborts. A pair that cannot be used is told once, and the one before stays. */
+  /**
+   * Calls `renewed` whenever the files hold another pair, until the signal aborts. An unusable pair is reported once, and the
+   * previous one stays.
+   */
   async follow(clock: Clock, signal: AbortSignal, renewed: () => void, tell: (words: string) => void): Promise<void> {
     for (;;) {
       await clock.sleep(lookMs, signal)
@@ -51,7 +54,7 @@ export class TlsFiles {
         renewed()
       } catch (error) {
         const words = messageOf(error)
-        // The two files are written one after the other, so that they may not fit each other for a moment.
+        // The two files are written one after the other, so they may not match for a moment.
         if (words !== this.#failed) tell(`the renewed certificate cannot be used, the one before stays: ${words}`)
         this.#failed = words
       }
@@ -67,7 +70,7 @@ function stampOf({ cert, key }: TlsPair): string {
 }
 
 function readPair(paths: TlsPair): Known {
-  // Read before the files, so that a change meanwhile is found with the next look.
+  // Read before the files, so that the next check finds a change made meanwhile.
   const stamp = named('--tls-cert or --tls-key', () => stampOf(paths))
   const mode = statSync(paths.key).mode & 0o777
   if ((mode & 0o027) !== 0)
@@ -85,7 +88,7 @@ function readPair(paths: TlsPair): Known {
   return { cert, key, certificate, stamp }
 }
 
-/** Runs work whose errors begin with the name of what was read. */
+/** Runs work; its errors begin with the name of what was read. */
 function named<T>(name: string, work: () => T): T {
   try {
     return work()

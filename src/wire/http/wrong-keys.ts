@@ -2,18 +2,18 @@ import type { Clock } from '../../base/time/clock.ts'
 import { createHash } from 'node:crypto'
 import { networkOf } from '../../base/http/address-ranges.ts'
 
-/** Wrong keys that may come before a wait begins. */
+/** How many wrong keys are allowed before a wait begins. */
 const freeTries = 10
 const longestWaitSeconds = 60
-/** After this time without a wrong key the count begins anew. */
+/** After this time without a wrong key the count restarts. */
 const forgetMs = 10 * 60_000
-/** Addresses, and keys, that are remembered, so that nobody can fill the memory. */
+/** How many addresses, and keys, are remembered, so that nobody can fill the memory. */
 const mostKnown = 1_000
 
 /**
- * Counts wrong keys in two ways: how often each one was sent, wherever it came from, and how many different ones each address
- * guessed. A client that repeats a key that has ended therefore waits alone, and does not use up the tries of everybody behind
- * its proxy. A right key is never asked here, so that nobody who has one can be kept out by others.
+ * Counts wrong keys in two ways: how often each key was sent, wherever it came from, and how many different keys each address
+ * guessed. A client that repeats an expired key therefore waits alone, and does not use up the attempts of everybody behind its
+ * proxy. Right keys are never checked here, so others cannot lock out somebody who has one.
  */
 export class WrongKeys {
   #addresses: Tallies
@@ -28,7 +28,7 @@ export class WrongKeys {
     return this.#addresses.size + this.#keys.size
   }
 
-  /** Counts a wrong key from an address; returns how many seconds the sender has to wait, 0 where it has not. */
+  /** Counts a wrong key from an address; returns how many seconds the sender has to wait, 0 if it need not wait. */
   count(address: string, key: string): number {
     const network = networkOf(address)
     const hash = createHash('sha256').update(key).digest('base64')
@@ -43,7 +43,7 @@ export class WrongKeys {
 /** Counts events by name, and says how long each name has to wait: longer each time after the free tries. */
 class Tallies {
   #clock: Clock
-  /** The name that was counted last is last. */
+  /** In the order of the last count, the newest last. */
   #known = new Map<string, { count: number; at: number; until: number }>()
 
   constructor(clock: Clock) {

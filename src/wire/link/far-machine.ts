@@ -29,23 +29,23 @@ import {
   readTurnChange,
 } from './far-rows.ts'
 
-/** The hub itself, which reads for all people whom it lets read. What one person does is asked for in that person's name. */
+/** The hub itself, which reads for everybody whom it lets read. A person's acts are requested in that person's name. */
 const theHub: Asker = { name: 'hub', role: 'admin' }
 
-/** How long an answer is waited for. */
+/** How long to wait for an answer. */
 const patienceMs = 15_000
 /** How long a prompt may take until its turn has begun. */
 const promptMs = 30_000
 /** How much longer than the work itself its answer may take. */
 const workGraceMs = 5_000
 
-/** Another machine while it is linked: everything on it that it offers. Its rows bear its name, and ids are those of that machine. */
+/** Another machine while it is linked: everything that it offers. Its rows carry its name; ids are those of that machine. */
 export class FarMachine {
   readonly machine: string
   readonly offers: ReadonlySet<MachineOffer>
   readonly works: readonly string[]
   #asking: Asking
-  /** The name that is sent along where the other end is a hub, which passes the request on. */
+  /** The name that is sent along if the other end is a hub, which passes the request on. */
   #through: string | undefined
 
   constructor(
@@ -190,7 +190,7 @@ export class FarMachine {
     return this.#asking.call(method, params, defined({ ...usual, ...options }))
   }
 
-  /** Asks in a person's name; a refusal becomes an error of the hub, in words for that person. */
+  /** Asks in a person's name; a refusal becomes a hub error with a message for that person. */
   async #act<N extends CallName>(
     method: N,
     params: ParamsOf<N>,
@@ -207,7 +207,7 @@ export class FarMachine {
     }
   }
 
-  /** A stream of a machine that refuses it or goes away is over. */
+  /** The stream ends if the machine refuses it or goes away. */
   async *#stream<N extends StreamName>(method: N, params: ParamsOf<N>, signal?: AbortSignal): AsyncGenerator<unknown> {
     try {
       yield* this.#asking.stream(method, params, defined({ by: theHub, machine: this.#through, signal }))
@@ -217,7 +217,7 @@ export class FarMachine {
   }
 }
 
-/** The readers of the answers about a terminal; other methods are not asked for through a terminal. */
+/** The readers of the answers about a terminal; a terminal uses no other methods. */
 const terminalReaders: { [N in CallName]?: (value: unknown) => GivenBy<N> | undefined } = {
   'terminal.screen': readScreen,
   'terminal.paint': readDrawnPicture,

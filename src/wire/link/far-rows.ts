@@ -11,11 +11,11 @@ import { boolean, integer, list, number, object, oneOf, optional, parser, recogn
 import { shownWords } from '../frames/frames.ts'
 
 /**
- * Reads what another machine tells. A machine may be an enemy's: every field has its type and its length, unknown fields are left out,
+ * Reads what another machine sends. A machine may be an enemy's: every field has its type and its length, unknown fields are dropped,
  * and no control character reaches a page or a terminal.
  */
 
-/** A text, cut where it is longer. */
+/** A text, cut to `longest` characters. */
 const words = (longest: number): Shape<string> =>
   recognised('a text', (value) => (typeof value === 'string' ? shownWords(value, longest) : undefined))
 
@@ -102,7 +102,7 @@ const turnRow = parser(
 
 const turnOver = parser({ type: oneOf('turn-over'), turn: id }, { strays: 'ignored' })
 
-/** A change of a turn without its machine; undefined where the value is no such change. */
+/** A change of a turn without its machine; undefined if the value is not such a change. */
 export function readTurnChange(value: unknown): TurnChange | undefined {
   return attempt(() => {
     const { type, row } = value as { type: unknown; row: unknown }
@@ -161,12 +161,12 @@ const terminalRow = object(
 
 const terminalRows = parser({ rows: list(terminalRow, 0, 500) })
 
-/** The terminals of a machine without its name; undefined where the value is no list of terminals. */
+/** The terminals of a machine without its name; undefined if the value is not a list of terminals. */
 export const readTerminalRows = (value: unknown): TerminalRow[] | undefined =>
   attempt(() => terminalRows.parse({ rows: value }).rows.map((row) => defined({ ...row, machine: '' })))
 
 const side = integer(1, 1_000)
-/** The bytes of a picture are filtered where they are drawn. */
+/** The code that draws a picture filters its bytes. */
 const drawing = recognised('a text', (value) => (typeof value === 'string' ? value : undefined))
 const picture = parser(
   { at: integer(0), text: drawing, cols: side, rows: side, unsure: optional(truth) },

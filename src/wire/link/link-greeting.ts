@@ -11,7 +11,7 @@ export type Hello = WireVersion & {
   /** The version of termaite. */
   termaite: string
   machine: string
-  /** A secret of this machine for this hub alone, by which the hub knows the machine again under another key. */
+  /** A secret of this machine for this hub alone, by which the hub recognises the machine under another key. */
   proof: string
   offers: string[]
   works: string[]
@@ -44,7 +44,7 @@ export function readHello(data: FrameData): Hello | string {
   return { type: 'hello', ...version, termaite: shownWords(termaite), machine, proof, offers, works }
 }
 
-/** Reads the first frame of a hub; undefined where it is none. */
+/** Reads the first frame of a hub; undefined if it is not one. */
 export function readWelcome(data: FrameData | undefined): Welcome | undefined {
   const { type, version, termaite, machine, why, retry, served } = objectIn(data) ?? {}
   if (type === 'refused')
@@ -56,7 +56,7 @@ export function readWelcome(data: FrameData | undefined): Welcome | undefined {
   return { type, version, termaite: shownWords(termaite), machine }
 }
 
-/** Why two versions cannot talk, for the person at the machine; undefined where they can. */
+/** Why two versions cannot talk, for the person at the machine; undefined if they can. */
 export function skewWords(machine: Pick<Hello, 'version' | 'oldest' | 'termaite'>, hub: string): string | undefined {
   const older = olderSide(machine)
   if (older === 'theirs')

@@ -13,7 +13,7 @@ import { WireFailure } from '../frames/frames.ts'
 import { MethodAnswers } from '../frames/methods.ts'
 import { shownTerminals } from '../frames/terminal-answers.ts'
 
-/** Everything of one machine that people elsewhere can be offered. */
+/** Everything on one machine that can be offered to people elsewhere. */
 export type ServedMachine = {
   turns: MachineTurns
   terminals: MachineTerminals
@@ -22,7 +22,7 @@ export type ServedMachine = {
   work: MachineWork
 }
 
-/** The most terminals that one list names, and the most rows of a screen's past. */
+/** The most terminals that one list names, and the most rows above a screen. */
 const mostRows = 500
 const mostHistory = 5_000
 /** The longest text that is typed or pasted at once; written as JSON it fits into a frame. */
@@ -41,7 +41,7 @@ function terminalMethods({ terminals }: ServedMachine): Answering {
   return {
     ...shown,
     'terminals.list': async () => (await terminals.list()).slice(0, mostRows),
-    // How the terminal is shown on its own machine is no business of others.
+    // How the terminal is shown on its own machine does not concern others.
     'terminal.open': async (params) => ({ ...(await shown['terminal.open'](params)), attach: undefined }),
     'terminal.history': ({ id, rows }) => shown['terminal.history']({ id, rows: Math.min(rows, mostHistory) }),
     'terminal.type': async ({ id, paste, text }, { by }) => {

@@ -43,7 +43,7 @@ export async function serveMcpHttp(
   }
 }
 
-/** More than any task or text that a tool takes. */
+/** Larger than any task or text that a tool takes. */
 const mostBytes = 4 * 1024 * 1024
 
 /** Answers the MCP requests of clients whose access was checked; `caller` is the client. */
@@ -61,7 +61,7 @@ type McpEndpointOptions<Caller> = {
   hangUpCancels?: boolean
 }
 
-/** Answers any number of clients of both protocols, each by a server that `serverFor` makes for it. */
+/** Answers any number of clients of both protocols, each with a server from `serverFor`. */
 export function mcpEndpoint<Caller>(
   library: McpLibrary,
   serverFor: (caller: Caller) => MadeServer,
@@ -94,7 +94,7 @@ export function mcpEndpoint<Caller>(
   }
 }
 
-/** Undefined for a body that is not JSON: the library says so in its own words. */
+/** Undefined for a body that is not JSON: the library reports that itself. */
 async function bodyOf(request: Request): Promise<unknown> {
   if (request.method !== 'POST') return undefined
   try {
@@ -106,12 +106,12 @@ async function bodyOf(request: Request): Promise<unknown> {
 
 type Session = { transport: WebStandardStreamableHTTPServerTransport; owner: string | undefined }
 
-/** The least recently used session beyond this is closed; its client is told so and begins a new one. */
+/** Beyond this number, the least recently used session is closed; its client learns so and begins a new one. */
 const mostSessions = 100
 
 /**
- * Clients of the older protocol, each with its own server while its session lasts, so that what they cancel and
- * answer reaches the right call.
+ * Clients of the older protocol, each with its own server while its session lasts, so that their cancellations and answers reach
+ * the right call.
  */
 class LegacySessions {
   #library: McpLibrary

@@ -11,7 +11,7 @@ export type McpLibrary = typeof import('@modelcontextprotocol/server')
 /** Loads the MCP library when a server is opened, so that no other run pays for it. */
 export const loadMcpLibrary = (): Promise<McpLibrary> => import('@modelcontextprotocol/server')
 
-/** A text that clients can read beside the tools; `bytes` where the size is known without reading. */
+/** A text that clients can read beside the tools; `bytes` if the size is known without reading. */
 export type Resource = { uri: string; name: string; description?: string; media: string; bytes?: number }
 
 /** A family of resources: `uri` holds the `{names}` that a client fills in. */
@@ -20,7 +20,7 @@ type ResourceFamily = { uri: string; name: string; description?: string; media: 
 /** The content of a resource: a text, or bytes in base64. */
 type ResourceBody = { media: string } & ({ text: string } | { blob: string })
 
-/** The resources of a server; `read` returns undefined for one that is not there. */
+/** The resources of a server; `read` returns undefined for one that does not exist. */
 export interface Resources {
   families: readonly ResourceFamily[]
   list(): Promise<Resource[]>
@@ -41,11 +41,11 @@ export type ToolServerOptions = CallContext & {
   /** Tools that are not listed, whose calls are refused with a reason. */
   unlisted?: readonly Tool[]
   resources: Resources
-  /** How long one call may take at most, whatever progress the client is told of. */
+  /** How long one call may take at most, whatever progress the client hears of. */
   longestMs?: number
 }
 
-/** Makes a server for one connection, or for one request of the newer protocol: a server remembers nothing. */
+/** Makes a server for one connection, or for one request of the newer protocol: a server keeps no state. */
 type ServerFactory = () => Server
 
 export function toolServer(
@@ -78,7 +78,7 @@ export function toolServer(
   }
 }
 
-/** The folders that the client works in (its roots); none where it does not tell. */
+/** The folders that the client works in (its roots); empty if the client does not name them. */
 async function foldersOf(server: Server): Promise<string[]> {
   if (!server.getClientCapabilities()?.roots) return []
   const { roots } = await server.listRoots().catch(() => ({ roots: [] }))
@@ -115,7 +115,7 @@ const heartbeatMs = 10_000
 
 type ToolRequest = Pick<ServerContext['mcpReq'], 'signal' | 'notify' | '_meta'>
 
-/** Runs one call of a tool; every error is a result in words, for the model that called. */
+/** Runs one call of a tool; every error becomes a text result for the model that called. */
 async function callTool(
   tool: Tool,
   input: unknown,
@@ -170,7 +170,7 @@ function progressSender(progressToken: string | number, request: ToolRequest, ov
   }
 }
 
-/** Keeps a client waiting that counts from the last progress it heard of. */
+/** Keeps a client waiting whose timeout restarts with each progress message. */
 async function sendHeartbeats(tell: SendProgress, clock: Clock, over: AbortSignal): Promise<void> {
   for (;;) {
     await clock.sleep(heartbeatMs, over)

@@ -6,7 +6,7 @@ import { WireFailure } from '../frames/frames.ts'
 import { MethodAnswers } from '../frames/methods.ts'
 import { shownTerminals, terminalOf } from '../frames/terminal-answers.ts'
 
-/** The longest text that comes in parts. */
+/** The longest text that may arrive in parts. */
 const longestText = 64 * 1024 ** 2
 
 /** Answers another process of the same person, for one connection. */
@@ -35,7 +35,7 @@ export class PeerAnswers extends MethodAnswers {
     })
   }
 
-  /** A long event is cut and says where the whole of it is. */
+  /** A long event is cut and names the place of the whole. */
   *shorter(event: unknown): Generator<Event> {
     const short = shortened(event as Event)
     if (short) yield short
@@ -43,7 +43,7 @@ export class PeerAnswers extends MethodAnswers {
   }
 }
 
-/** What one connection does to terminals, in the order in which it was asked for. */
+/** Performs one connection's acts on terminals in the order of its requests. */
 class TypingInOrder {
   #find: Peer['terminal']
   #parts = new Map<string, string>()
@@ -74,7 +74,7 @@ class TypingInOrder {
   act(id: string, act: (terminal: Terminal) => Promise<void>): Promise<true> {
     const before = this.#last.get(id)
     const done = before ? before.then(() => this.#do(id, act)) : this.#do(id, act)
-    // Only the side that asked is told of a failure; the next act goes on.
+    // A failure is reported only to the side that asked; the next act still runs.
     const forget = () => {
       if (this.#last.get(id) === settled) this.#last.delete(id)
     }

@@ -11,7 +11,7 @@ import { objectIn, olderSide, versionIn, WireFailure } from '../frames/frames.ts
 import { RemoteTerminal } from '../frames/remote-terminal.ts'
 import { unixCarrier } from '../frames/unix-carrier.ts'
 
-/** How long a process is waited for that may be stopped, or too busy to answer. */
+/** How long to wait for a process that may be stopped, or too busy to answer. */
 const patienceMs = 2_000
 
 export type ConnectedPeer = Peer & { readonly pid: number }
@@ -68,11 +68,11 @@ class PeerOverWire implements ConnectedPeer {
   }
 
   #line = {
-    // How a program ended is unknown when the process of its terminal is gone.
+    // If the process of a terminal is gone, nobody knows how its program exited.
     lost: {},
     call: <N extends CallName>(method: N, params: ParamsOf<N>): Promise<GivenBy<N>> =>
       this.#call(method, params).catch((error: unknown) => {
-        // A terminal that cannot be closed is closed already.
+        // A terminal that cannot be closed is already closed.
         if (method === 'terminal.close') return true as GivenBy<N>
         throw error instanceof WireFailure && error.kind === 'away'
           ? new Error('the process of this terminal is gone')
@@ -81,17 +81,17 @@ class PeerOverWire implements ConnectedPeer {
     stream: <N extends StreamName>(method: N, params: ParamsOf<N>) => this.#stream(method, params),
   }
 
-  /** Waits for an answer for a short time; undefined when there was none, or an error. */
+  /** Waits a short time for an answer; undefined on a timeout or an error. */
   #soon<N extends CallName>(method: N, params: ParamsOf<N>): Promise<GivenBy<N> | undefined> {
     return this.#call(method, params, { withinMs: patienceMs }).catch(() => undefined)
   }
 
-  /** A process of the same person is believed: its answers are as the table says. */
+  /** A process of the same person is trusted: its answers are not checked against the table. */
   #call<N extends CallName>(method: N, params: ParamsOf<N>, options?: AskOptions): Promise<GivenBy<N>> {
     return this.#asking.call(method, params, options) as Promise<GivenBy<N>>
   }
 
-  /** A stream of a process that refuses it or goes away is over. */
+  /** The stream ends if the process refuses it or goes away. */
   async *#stream<N extends StreamName>(
     method: N,
     params: ParamsOf<N>,

@@ -21,8 +21,8 @@ const thisPerson = { name: 'user', role: 'admin' } as const
 const graceMs = 250
 
 /**
- * Serves a Peer to the other processes of the same person, without keeping this process alive.
- * Returns undefined where no socket can be had that only this person can open.
+ * Serves a Peer to the other processes of the same person, without keeping this process alive. Returns undefined if there is no
+ * socket that only this person can open.
  */
 export async function servePeer(peer: Peer, home: string, clock: Clock): Promise<ServedPeer | undefined> {
   const connections = new Map<Connection, WireAnswering>()
@@ -41,7 +41,7 @@ export async function servePeer(peer: Peer, home: string, clock: Clock): Promise
       server.close()
       removeSocket(path)
       const gone = new AbortController()
-      // Neither is waited for: connections that have not ended after the sleep are cut.
+      // Nothing waits for these promises: connections that are still open after the sleep are cut.
       for (const [connection, answering] of connections)
         void answering.settled().then(() => connection.end('this process has ended'))
       void Promise.all([...connections.keys()].map(({ over }) => over)).then(() => gone.abort())

@@ -10,8 +10,8 @@ const longestPath = process.platform === 'linux' ? 107 : 103
 const longestName = '4194304-00000000000.sock'.length
 
 /**
- * The folders in which the sockets of a home may be: below the home, or, where its path is too long or its disk has
- * no sockets, in /tmp under a name that both sides know. A server takes the first that works; a client looks in both.
+ * The folders in which the sockets of a home may be: below the home, or, if its path is too long or its disk does not support
+ * sockets, in /tmp under a name that both sides know. A server takes the first that works; a client looks in both.
  */
 export function socketFolders(home: string): string[] {
   const short = join('/tmp', `termaite-${process.getuid?.() ?? 0}-${shortHash(realOrSame(home))}`)
@@ -24,7 +24,7 @@ export function ownSocketName(): string {
   return `${process.pid}-${thisMachine()}.sock`
 }
 
-/** Whether the process of a socket may answer: one that is stopped (Ctrl+Z) lives, and nobody need wait for it. */
+/** Whether the process of a socket may answer: a stopped one (Ctrl+Z) is alive, but waiting for it is pointless. */
 export function mayAnswer(path: string): boolean {
   const [pid, place] = processOf(path)
   return place !== thisMachine() || !isStoppedProcess(Number(pid))
@@ -60,7 +60,7 @@ export function ensurePrivateFolder(folder: string): boolean {
   return isPrivate(folder)
 }
 
-/** Whether only its owner can open a folder: that alone protects the sockets in it. */
+/** Whether only its owner can open a folder: nothing else protects the sockets in it. */
 function isPrivate(folder: string): boolean {
   try {
     const stat = lstatSync(folder)
@@ -70,7 +70,7 @@ function isPrivate(folder: string): boolean {
   }
 }
 
-/** Removes a socket, and its folder when that is empty then. */
+/** Removes a socket, and its folder if that is empty afterwards. */
 export function removeSocket(path: string): void {
   try {
     rmSync(path, { force: true })

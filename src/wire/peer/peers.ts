@@ -3,7 +3,7 @@ import type { TurnAtWork, Peer } from '../../core/turns/peer.ts'
 import type { ConnectedPeer } from './peer-client.ts'
 import { basename } from 'node:path'
 
-/** A turn is served this late: its agent runs by then, and a turn that is over sooner pays nothing. */
+/** A turn is served after this delay: its agent runs by then, and a shorter turn costs nothing. */
 const headStartMs = 100
 
 /** Serves the turns of this process to the other processes of the same home, until it is closed. */

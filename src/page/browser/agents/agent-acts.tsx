@@ -59,7 +59,7 @@ export function AgentActs({ agent, held }: { agent: AgentRow; held: Task | undef
 
 type MessageFormProps = { to: string; path: string; done?(): void; focus?: boolean }
 
-/** A message to one agent or to all. An agent reads it when it next asks for work, or at once where it waits. */
+/** A message to one agent or to all. An agent reads it when it next asks for work, or at once if it is waiting. */
 export function MessageForm({ to, path, done, focus = false }: MessageFormProps) {
   return (
     <LineForm

@@ -16,7 +16,7 @@ import { VisibleWords } from '../words/visible-words.tsx'
 import { AgentTerminal } from '../terminals/terminals-view.tsx'
 import { ago, clockTime, firstLine, moment, percent, stateName, tokenWords } from '../words/words.ts'
 
-/** The tasks of an agent that are listed; the search of all tasks finds the others. */
+/** How many tasks of an agent are listed; a search over all tasks finds the others. */
 const mostTasks = 50
 
 /** One agent with everything that is known of it. */

@@ -121,7 +121,7 @@ function AgentCard({ agent }: { agent: AgentRow }) {
   )
 }
 
-/** The tokens and the cost of an agent and the free part of its context, as far as they are known. */
+/** An agent's tokens, cost and free context, as far as they are known. */
 function usedWords({ tokens, cost, status }: AgentRow): string {
   const { contextLeft, framework } = status ?? {}
   return [

@@ -106,7 +106,7 @@ function MachineRow({ rules: set, tasks, facts }: { rules: MachineRules; tasks: 
   )
 }
 
-/** The labels and the limit of a machine, in the words of `termaite hub machines set`; an empty field means `none`. */
+/** The labels and the limit of a machine, in the syntax of `termaite hub machines set`; an empty field means `none`. */
 function RulesForm({ rules: set, close }: { rules: MachineRules; close(): void }) {
   const { machine, labels, limit } = set
   const before = { labels: labels?.join(', ') ?? '', limit: limit === undefined ? '' : String(limit) }

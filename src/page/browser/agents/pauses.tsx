@@ -73,7 +73,7 @@ export function PauseActs({ path, name, words, pause, keyed = false }: PauseActs
   )
 }
 
-/** Why an agent is given no tasks although it is there, beside its state. */
+/** Why an agent that is present gets no tasks; shown beside its state. */
 export function restFact({ rests, task }: AgentRow): string | undefined {
   if (!rests) return undefined
   if (!('pause' in rests))

@@ -5,21 +5,21 @@ import { lineKinds } from './diff-lines.ts'
 import { pathOf } from './diff-file.ts'
 import { quoted } from '../../../core/data/diff-paths.ts'
 
-/** One file whose result differs between two tries, as a part of a unified diff from the one result to the other. */
+/** A file whose result differs between two tries, as part of a unified diff from one result to the other. */
 type ChangeBetween = { path: string; part: Uint8Array; note?: string }
 
 /** Lines of context around a change. */
 const context = 3
 
-/** More differences than these are shown as lines that were replaced: finding the smallest change would take too long. */
+/** Beyond this many differences, lines are shown as replaced: finding the smallest change would take too long. */
 const mostEdits = 1_000
 
 type Side = { diff: DiffDocument; file: DiffFile }
 
 /**
- * The changes between the results of two diffs of the same project, file by file; files whose result is the same are left out.
- * Both diffs say what became of the lines that they touch, so that together they hold every line in which the results can differ.
- * Where they were made from different contents of a file, the later diff of that file comes whole, with a note that says so.
+ * The changes between the results of two diffs of the same project, file by file, without files whose results are equal.
+ * Each diff contains the lines that it touches, so together they contain every line in which the results can differ.
+ * If the two diffs start from different contents of a file, returns the whole later diff of that file, with a note that says so.
  */
 export function* changesBetween(earlier: DiffDocument, later: DiffDocument): Generator<ChangeBetween> {
   const before = byFile(earlier)
@@ -87,7 +87,7 @@ function notComparable({ file: a }: Side, { file: b }: Side): string | undefined
   return a.oldBlob?.slice(0, shared) === b.oldBlob?.slice(0, shared) ? undefined : basesDiffer
 }
 
-/** The change of a file that the later try left alone: its lines go back to what they were. */
+/** The change of a file that the later try did not touch: its lines go back to the original. */
 function takenBack(path: string, a: Side): ChangeBetween {
   const { file } = a
   const note = 'The later try does not change this file any more.'
@@ -131,7 +131,7 @@ function encoded(header: readonly string[], hunks: readonly string[] = []): Uint
 const sidePath = (side: 'a' | 'b', path: string | undefined) =>
   path === undefined ? '/dev/null' : quoted(`${side}/${path}`)
 
-/** The lines that name a file in the results of the earlier and the later diff. Git leaves `---` and `+++` out where no line differs. */
+/** The header lines that name a file in the earlier and the later result. Like git, omits `---` and `+++` if no line differs. */
 function headerBetween(a: DiffFile, b: DiffFile): string[] {
   const [oldPath, newPath] = [a.newPath, b.newPath]
   const named = newPath ?? oldPath ?? ''
@@ -183,7 +183,7 @@ function patchOf({ diff, file }: Side): Stretch[] {
   })
 }
 
-/** The hunks from the one result to the other; undefined where the two patches disagree about the original lines. */
+/** The hunks from one result to the other; undefined if the two patches disagree about the original lines. */
 function hunksBetween(a: readonly Stretch[], b: readonly Stretch[]): string[] | undefined {
   const known = new Map<number, string>()
   for (const { start, base } of [...a, ...b])
@@ -192,7 +192,7 @@ function hunksBetween(a: readonly Stretch[], b: readonly Stretch[]): string[] | 
       known.set(start + at, line)
     }
   const hunks: string[] = []
-  // How many lines the results have more than the original before the stretch.
+  // How many more lines than the original each result has before the stretch.
   let [leftShift, rightShift] = [0, 0]
   for (const { start, end } of merged([...a, ...b])) {
     const [left, right] = [resultIn(a, start, end, known), resultIn(b, start, end, known)]
@@ -203,7 +203,7 @@ function hunksBetween(a: readonly Stretch[], b: readonly Stretch[]): string[] | 
   return hunks
 }
 
-/** Stretches that touch or overlap as one. */
+/** Joins stretches that touch or overlap. */
 function merged(stretches: readonly Stretch[]): { start: number; end: number }[] {
   const all: { start: number; end: number }[] = []
   for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
@@ -214,7 +214,7 @@ function merged(stretches: readonly Stretch[]): { start: number; end: number }[]
   return all
 }
 
-/** The lines that a patch leaves of a stretch of the original. */
+/** The lines that a patch produces for a stretch of the original. */
 function resultIn(patch: readonly Stretch[], start: number, end: number, known: ReadonlyMap<number, string>): string[] {
   const lines: string[] = []
   let at = start
@@ -229,7 +229,7 @@ function resultIn(patch: readonly Stretch[], start: number, end: number, known: 
 
 type Line = { mark: ' ' | '+' | '-'; text: string }
 
-/** The hunks of a diff of two lists of lines that begin after so many lines of their files. */
+/** The hunks of a diff between two lists of lines, which start `leftBefore` and `rightBefore` lines into their files. */
 function unified(left: readonly string[], right: readonly string[], leftBefore: number, rightBefore: number): string[] {
   const lines = compared(left, right)
   const changed = lines.flatMap(({ mark }, at) => (mark === ' ' ? [] : [at]))

@@ -6,14 +6,14 @@ import { pairedLines, wordChanges } from './diff-words.ts'
 /** Removed lines and the added lines after them, by their lines in the document. */
 type DiffBlock = { removed: readonly number[]; added: readonly number[] }
 
-/** Longer blocks are drawn without pairs of lines. */
+/** Longer blocks are drawn without pairing their lines. */
 const mostLines = 400
-/** The blocks whose pairs are remembered. */
+/** How many blocks keep their pairs. */
 const mostKept = 300
-/** The bytes of a line that are compared. */
+/** How many bytes of a line are compared. */
 const mostBytes = 2_000
 
-/** The block that begins at a line, and the line after it; notes about missing newlines may stand between its lines. */
+/** The block that begins at a line, and the line after it; notes about missing newlines may come between its lines. */
 export function blockFrom(diff: DiffDocument, first: number, end: number): { block: DiffBlock; next: number } {
   const removed: number[] = []
   const added: number[] = []
@@ -36,7 +36,7 @@ export class DiffPairs {
     this.#diff = diff
   }
 
-  /** The parts of a changed line; undefined where it is shown without marks. */
+  /** The parts of a changed line; undefined if it is shown without marks. */
   words(line: number): WordPart[] | undefined {
     const partner = this.#pairsAround(line)?.get(line)
     if (partner === undefined) return undefined
@@ -67,7 +67,7 @@ export class DiffPairs {
     return pairs
   }
 
-  /** The first removed line of the block around a line; undefined where the block is too long or has only one side. */
+  /** The first removed line of the block around a line; undefined if the block is too long or has only one side. */
   #blockStart(line: number): number | undefined {
     const { removed, added, note } = lineKinds
     let at = line

@@ -4,11 +4,11 @@ import { gitHeaderPaths, headerPath, unquoted } from '../../../core/data/diff-pa
 import { pathOf, readHeader } from './diff-file.ts'
 import { DiffLines, lineKinds } from './diff-lines.ts'
 
-/** A diff beyond these sizes is shown only so far, because a browser's memory has an end. */
+/** A diff beyond these sizes is cut off, because a browser's memory is limited. */
 type DiffLimits = { bytes: number; lines: number; files: number; hunks: number }
 const usualLimits: DiffLimits = { bytes: 200_000_000, lines: 4_000_000, files: 100_000, hunks: 400_000 }
 
-/** The bytes of a header line that are read: a longer path is nothing that a person could read. */
+/** How many bytes of a header line are read: nobody could read a longer path. */
 const mostHeader = 8_192
 
 const [plus, minus, space, backslash, at, carriage] = [43, 45, 32, 92, 64, 13]
@@ -23,7 +23,7 @@ export class DiffDocument extends DiffLines {
   #file: DiffFile | undefined
   /** Whether the lines with `---` and `+++` of the file have been read. */
   #isNamed = false
-  /** The lines that the hunk being read has still to come, and the numbers of the next ones. */
+  /** How many lines of the current hunk are still to come, and the numbers of the next ones. */
   #oldLeft = 0
   #newLeft = 0
   #old = 0
@@ -109,7 +109,7 @@ export class DiffDocument extends DiffLines {
     return lineKinds.added
   }
 
-  /** A line of a combined hunk: added where any parent lacks it, removed where any parent had it. */
+  /** A line of a combined hunk: added if any parent lacks it, removed if any parent had it. */
   #combinedKind(line: number, start: number, end: number): LineKind {
     const marks = this.known.subarray(start, Math.min(end, start + this.#columns))
     if (marks.length > 0 && marks.every((mark) => mark === space || mark === plus || mark === minus)) {
@@ -218,7 +218,7 @@ export class DiffDocument extends DiffLines {
     return file
   }
 
-  /** The hunk ends before the lines that it promised. */
+  /** The hunk ends before the lines that its header announced. */
   #tear(): void {
     this.#file!.isTorn = true
     this.#oldLeft = 0

@@ -13,19 +13,19 @@ export type DiffFile = {
   /** The lines of the document from the file's header to the next file. */
   first: number
   end: number
-  /** Missing where the file was added, removed, or never named. */
+  /** Missing if the file was added, removed, or never named. */
   oldPath?: string
   newPath?: string
   oldMode?: string
   newMode?: string
-  /** The beginnings of the names of git's objects before and after the change. */
+  /** The abbreviated ids of git's objects before and after the change. */
   oldBlob?: string
   newBlob?: string
   move?: 'renamed' | 'copied'
   isBinary?: boolean
   /** A diff of a merge, whose lines have a column for each parent. */
   isCombined?: boolean
-  /** A hunk has not the lines that its header promises. */
+  /** A hunk does not have the lines that its header announces. */
   isTorn?: boolean
   added: number
   removed: number

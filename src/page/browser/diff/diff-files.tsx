@@ -8,7 +8,7 @@ import { VirtualList } from '../lists/virtual-list.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { count } from '../words/words.ts'
 
-/** The characters of a path that are shown; the end says more than the middle. */
+/** How many characters of a path are shown; the end says more than the middle. */
 const longestPath = 300
 
 const shortPath = (path: string) =>

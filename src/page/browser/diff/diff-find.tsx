@@ -10,11 +10,11 @@ type FindProps = {
   words: string
   setWords(words: string): void
   go(line: number): void
-  /** The line from which the next place is looked for. */
+  /** The line from which the search for the next match starts. */
   here(): number
 }
 
-/** The search in a diff. Enter goes to the next place, Shift and Enter to the one before. */
+/** The search in a diff. Enter goes to the next match, Shift+Enter to the previous one. */
 export function DiffFind({ diff, version, words, setWords, go, here }: FindProps) {
   const [found, setFound] = useState<Found>({ lines: [], isOver: true })
   useEffect(() => {

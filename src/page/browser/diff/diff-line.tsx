@@ -7,7 +7,7 @@ import { lineKinds } from './diff-lines.ts'
 import { holds } from './diff-search.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 
-/** The bytes of a line that are drawn at first, and with each further wish. */
+/** How many bytes of a line are drawn at first, and with each further request. */
 const firstBytes = 2_000
 const moreBytes = 20_000
 
@@ -25,7 +25,10 @@ export const kindClass = (kind: LineKind) =>
 
 type LineProps = { diff: DiffDocument; pairs: DiffPairs; line: number; words: string; isBare: boolean }
 
-/** The text of a line with its changed words marked. `words` are being looked for; `isBare`: the missing newline at its end is told here. */
+/**
+ * The text of a line with its changed words marked. `words` are the search words; with `isBare`, it shows that the newline at the
+ * end is missing.
+ */
 export function LineText({ diff, pairs, line, words, isBare }: LineProps) {
   const [most, setMost] = useState(firstBytes)
   const kind = diff.kind(line)

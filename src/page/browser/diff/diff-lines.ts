@@ -12,7 +12,7 @@ export abstract class DiffLines {
   #most: number
   #bytes: Uint8Array
   #length = 0
-  /** Where the first line begins that has not ended, and how far its end was looked for. */
+  /** The start of the first incomplete line, and how far the search for its end has come. */
   #scanned = 0
   #searched = 0
   #count = 0
@@ -40,7 +40,7 @@ export abstract class DiffLines {
     return this.#kinds[line] as LineKind
   }
 
-  /** The number of a line in the file before the change; 0 where it has none. */
+  /** The number of a line in the file before the change; 0 if it has none. */
   oldNumber(line: number): number {
     return this.#olds[line]!
   }
@@ -113,7 +113,7 @@ export abstract class DiffLines {
     this.#news[line] = next
   }
 
-  /** Adds the next piece of the text and reads the lines that end in it; false where not all of it could be held. */
+  /** Adds the next piece of the text and reads the lines that end in it; false if not all of it fits. */
   protected addPiece(piece: Uint8Array): boolean {
     const room = this.#most - this.#length
     const taken = piece.length > room ? piece.subarray(0, room) : piece
@@ -159,7 +159,7 @@ export abstract class DiffLines {
     this.#kinds = larger(new Uint8Array(size), this.#kinds)
   }
 
-  /** Where a line ends, without its newline. */
+  /** The offset at which a line ends, without its newline. */
   #end(line: number): number {
     if (line + 1 < this.#count) return this.#starts[line + 1]! - 1
     return this.#scanned > this.#starts[line]! ? this.#scanned - 1 : this.#length

@@ -15,7 +15,7 @@ export type LoadedDiff = {
   trouble?: string
 }
 
-/** How often what was read so far is drawn, and how long a comparison works before the page may draw. */
+/** How often the part that has been read is drawn, and how long a comparison works before the page may draw. */
 const drawMs = 150
 const workMs = 12
 
@@ -93,7 +93,7 @@ async function readDiff(
     if (performance.now() - drawn < drawMs) continue
     drawn = performance.now()
     tell(diff, diff.lineCount)
-    // The page draws and takes keys before the next piece.
+    // Lets the page draw and handle keys before the next piece.
     await new Promise((resolve) => setTimeout(resolve))
   }
   diff.end()

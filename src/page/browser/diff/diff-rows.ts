@@ -30,7 +30,7 @@ export type RowsOptions = {
 
 export const isOpenAtFirst = ({ first, end }: DiffFile) => end - first <= largeFile
 
-/** The first line of a file that is drawn: its hunks, or everything where it has no path. */
+/** The first line of a file that is drawn: its first hunk, or its very first line if it has no path. */
 export function bodyStart({ first, end, hunks, newPath, oldPath }: DiffFile): number {
   if (newPath === undefined && oldPath === undefined) return first
   return hunks[0]?.line ?? end
@@ -45,7 +45,7 @@ export class DiffRows {
   readonly #starts: Float64Array
   readonly #bodies = new Map<number, { pairs?: Int32Array; talks: { after: number; line: number }[] }>()
 
-  /** `bodies` carries the pairs of open files from one set of rows to the next, because they are dear. */
+  /** `bodies` carries the pairs of open files from one set of rows to the next, because computing them is expensive. */
   constructor(diff: DiffDocument, pairs: DiffPairs, options: RowsOptions) {
     this.#diff = diff
     this.#pairs = pairs
@@ -92,7 +92,7 @@ export class DiffRows {
     return { type: 'line', file, line: bodyStart(this.#diff.files[file]!) + inside }
   }
 
-  /** The row of a line of the document; -1 where its file is closed or the line is not drawn. */
+  /** The row of a line of the document; -1 if its file is closed or the line is not drawn. */
   rowOfLine(line: number): number {
     const file = this.fileOfLine(line)
     const entry = this.#diff.files[file]

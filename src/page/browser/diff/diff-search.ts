@@ -1,20 +1,20 @@
 import type { DiffDocument } from './diff-document.ts'
 import { bodyStart } from './diff-rows.ts'
 
-/** More places than these are not counted. */
+/** Further matches are not counted. */
 export const mostFound = 10_000
-/** How long lines are looked at before the page may draw again, and how often the time is asked for. */
+/** How long the search works before the page may draw again, and after how many lines it checks the time. */
 const workMs = 12
 const slice = 200
 
 export type Found = { lines: number[]; isOver: boolean }
 
-/** Upper and lower case count only where the words have upper case. */
+/** The search is case-sensitive only if the words contain upper case. */
 export function holds(text: string, words: string): boolean {
   return words === words.toLowerCase() ? text.toLowerCase().includes(words) : text.includes(words)
 }
 
-/** Looks for words in the lines of a diff, piece by piece; tells what it has found so far after each piece. */
+/** Searches the lines of a diff piece by piece, and reports what it has found so far after each piece. */
 export async function searchDiff(
   diff: DiffDocument,
   words: string,

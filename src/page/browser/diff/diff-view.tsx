@@ -28,9 +28,9 @@ type DiffViewProps = {
   /** Remarks about files, by their paths. */
   notes?: ReadonlyMap<string, string>
   talk?: DiffTalk
-  /** Whether the two sides stand beside each other. */
+  /** Whether the two sides are shown side by side. */
   isSplit?: boolean
-  /** The file, and perhaps the line of the document, to begin with. */
+  /** The file, and perhaps the line of the document, to start at. */
   start?: { path: string; line?: number }
   /** Called when the person goes to a file. */
   onFile?(path: string): void
@@ -187,7 +187,7 @@ export function DiffView(props: DiffViewProps) {
     const side = { ArrowLeft: 0, ArrowRight: 1 }[event.key]
     if ((step === undefined && side === undefined) || event.ctrlKey || event.metaKey || event.altKey) return
     if (step !== undefined) moveRow(step)
-    // The two sides of a row stand beside each other.
+    // The two sides of a row are side by side.
     else
       (event.target as HTMLElement).closest('[role=row]')?.querySelectorAll<HTMLElement>('[data-focus]')[side!]?.focus()
     event.preventDefault()
@@ -206,7 +206,7 @@ export function DiffView(props: DiffViewProps) {
   )
 }
 
-/** A diff that is at hand as a text; only its lines where it is a part of something else. */
+/** A diff that is available as a text; with `isPlain`, only its lines, for use inside another view. */
 export function TextDiff({ text, isPlain = true }: { text: string; isPlain?: boolean }) {
   const diff = useMemo(() => DiffDocument.of(text), [text])
   return <DiffView diff={diff} version={0} isPlain={isPlain} />

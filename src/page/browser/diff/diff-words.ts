@@ -1,18 +1,18 @@
 import { diffArrays } from 'diff'
 
-/** A part of a line; `changed` where the other side has other words. */
+/** A part of a line; `changed` if the other side has different words. */
 export type WordPart = { text: string; changed: boolean }
 
 /** Lines with more characters than these are compared only at their beginnings and ends. */
 const mostLength = 2_000
-/** More differences than these are no longer of use to a reader. */
+/** Marking more differences than this does not help a reader. */
 const mostEdits = 120
-/** Pairs of lines are looked for in blocks of at most so many lines on each side. */
+/** Lines are paired only in blocks of at most this many lines on each side. */
 const mostPaired = 40
 
 const wordsIn = (line: string) => line.match(/[\p{L}\p{N}_]+|\s+|[^]/gu) ?? []
 
-/** Marks the words in which two lines differ; undefined where the lines have too little in common for marks to help. */
+/** Marks the words in which two lines differ; undefined if the lines have too little in common for marks to help. */
 export function wordChanges(before: string, after: string): { before: WordPart[]; after: WordPart[] } | undefined {
   const [start, end] = commonEnds(before, after)
   const [left, right] = [before.slice(start, before.length - end), after.slice(start, after.length - end)]
@@ -97,7 +97,7 @@ export function pairedLines(removed: readonly string[], added: readonly string[]
   return pairs
 }
 
-/** The share of words that two lines have in common; 0 where it is small. */
+/** The share of words that two lines have in common; 0 if it is small. */
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0
   let all = 0

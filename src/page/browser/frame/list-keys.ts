@@ -62,7 +62,7 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 function move(step: 1 | -1): void {
-  // A row that is only told, such as a question that somebody has answered, cannot have the focus.
+  // A row that is only information, such as a question that somebody has answered, cannot have the focus.
   const rows = [...document.querySelectorAll<HTMLElement>(`.${rowClass}`)].filter(targetIn)
   const at = rows.findIndex((row) => row.contains(document.activeElement))
   const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step))]

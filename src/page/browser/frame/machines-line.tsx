@@ -1,7 +1,7 @@
 import { machines } from '../hub/hub-state.ts'
 import { clockTime, moment } from '../words/words.ts'
 
-/** Says which machines the view is about, where there are several, and which of them cannot be seen now. */
+/** If there are several machines, says which ones the view covers and which of them cannot be seen now. */
 export function MachinesLine({ what }: { what: string }) {
   const all = machines.value
   if (all.length < 2) return null

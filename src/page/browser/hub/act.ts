@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals'
 import { HubRefusal, call } from './hub-connection.ts'
 
-/** The words of the hub's last refusal; shown until the next act. */
+/** The message of the hub's last refusal; shown until the next act. */
 export const refused = signal('')
 
-/** Sends what the person does to the hub, and calls `done` afterwards; a refusal is shown instead. */
+/** Sends a person's act to the hub, and calls `done` afterwards; shows a refusal instead. */
 export function act(path: string, body: unknown = {}, done: () => void = () => {}): void {
   refused.value = ''
   call('POST', path, body).then(done, (error: unknown) => {
@@ -29,7 +29,7 @@ let lastNotice = 0
 
 export function tell(words: string, undo?: () => void): number {
   const id = ++lastNotice
-  // The oldest notices make room: each is about something that is done already.
+  // The oldest notices make room: each describes something that is already done.
   notices.value = [...notices.value.slice(-2), undo ? { id, words, undo } : { id, words }]
   setTimeout(() => dropNotice(id), noticeMs)
   return id
@@ -39,7 +39,7 @@ export function dropNotice(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id)
 }
 
-/** Takes the newest act back that can be taken back. */
+/** Undoes the newest act that can be undone. */
 export function undoLast(): void {
   const last = notices.value.findLast(({ undo }) => undo)
   if (!last) return
@@ -47,7 +47,7 @@ export function undoLast(): void {
   last.undo!()
 }
 
-/** Does something that another act takes back, offers that, and calls `done`. */
+/** Performs an act that another act can undo, offers the undo, and calls `done`. */
 export function actWithUndo(
   words: string,
   path: string,
@@ -67,8 +67,8 @@ const waiting = new Map<string, () => void>()
 export const held = signal<ReadonlySet<string>>(new Set())
 
 /**
- * Sends something that cannot be taken back after some seconds, in which the person can still change their mind. A page that is
- * left sends it at once. `name` says what the act is about, so that it is shown as under way.
+ * Sends an act that cannot be undone after a few seconds, in which the person can still change their mind. Leaving the page
+ * sends it at once. `name` identifies the act, so that it is shown as under way.
  */
 export function actLater(name: string, words: string, send: () => void): void {
   waiting.get(name)?.()

@@ -1,9 +1,9 @@
-/** One event of a stream: its name, its data, and its number where it has one. */
+/** One event of a stream: its name, its data, and its number if it has one. */
 export type StreamEvent = { type: string; data: string; id?: string }
 
 /**
- * Reads the events of a stream, wherever its pieces are cut; comments and events without a name are passed over. `hear` is called for
- * each piece, also for one without an event: it shows that the other side is still there.
+ * Reads the events of a stream, wherever its pieces are cut; skips comments and events without a name. Calls `hear` for
+ * each piece, even one without an event, because it shows that the other side is still there.
  */
 export async function* streamEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,

@@ -3,15 +3,15 @@ import { silenceMs } from '../../heartbeat.ts'
 import { streamEvents } from './event-text.ts'
 import { checkVersion } from './installed-page.ts'
 
-/** How the page stands with its hub: `behind` while it reads what it missed. */
+/** The state of the page's connection to its hub: `behind` while it reads what it missed. */
 type Standing = 'signed out' | 'connecting' | 'behind' | 'live' | 'offline'
 
 export const standing = signal<Standing>('connecting')
 
-/** Why the page is signed out or offline, in words for the person. */
+/** Why the page is signed out or offline, as a message for the person. */
 export const trouble = signal('')
 
-/** The secret of this origin that the hub asks for beside its cookie. */
+/** The key in `localStorage` of the secret that the hub asks for beside its cookie. */
 const secretName = 'termaite-page'
 
 export class HubRefusal extends Error {
@@ -47,7 +47,7 @@ export function forgetSignIn(why: string): void {
 /** Browsers send at most 64 kB for a page that is left. */
 const longestKept = 16_000
 
-/** Sends a request to the hub; throws a HubRefusal with the hub's own words where it is refused. */
+/** Sends a request to the hub; throws a HubRefusal with the hub's message if the hub refuses it. */
 export async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
   const text = body === undefined ? null : JSON.stringify(body)
   const response = await fetch(path, {
@@ -55,7 +55,7 @@ export async function call(method: 'GET' | 'POST', path: string, body?: unknown)
     headers: { ...proof(), ...(text === null ? {} : { 'content-type': 'application/json' }) },
     body: text,
     credentials: 'same-origin',
-    // The last act of a person is sent even when the page is left meanwhile.
+    // The person's last act is sent even if the page is left meanwhile.
     keepalive: text !== null && text.length < longestKept,
   })
   if (response.ok) return response.json()
@@ -70,8 +70,8 @@ export async function openText(path: string, signal?: AbortSignal): Promise<Resp
 }
 
 /**
- * The page's own secret. A browser that signed in by no link sends a word in its place: where the proxy in front of the hub has
- * signed the person in, that shows that a script of this page asks, and no page of another site.
+ * The page's own secret. A browser that did not sign in by a link sends a fixed word instead: if the proxy in front of the hub has
+ * signed the person in, the word proves that a script of this page makes the request, and not a page of another site.
  */
 export const pageSecret = () => localStorage.getItem(secretName) ?? 'none'
 
@@ -84,21 +84,21 @@ export async function refusalOf(response: Response): Promise<HubRefusal> {
 }
 
 type Listener = {
-  /** Reads everything anew; returns the id of the last change that it holds. */
+  /** Reads everything again; returns the id of the last change that the result includes. */
   load(): Promise<string>
   /** Called before each connection. */
   begin(): void
   take(type: string, data: string): void
 }
 
-/** The pause before the first try to connect again, and the longer one after a try that failed. */
+/** The pause before the first attempt to reconnect, and the longer pause after each failed attempt. */
 export const firstPauseMs = 500
 export const longerPause = (ms: number) => Math.min(15_000, ms * 2)
 
-/** How often a connection is asked whether it is silent. */
+/** How often a connection is checked for silence. */
 export const watchMs = 5_000
 
-/** Repeats a question to the hub until it is answered: a page that is opened while the hub is away keeps its sign-in and waits. */
+/** Repeats a request to the hub until it answers: a page that is opened while the hub is away keeps its sign-in and waits. */
 export async function untilReached<T>(ask: () => Promise<T>): Promise<T> {
   for (let pauseMs = firstPauseMs; ; pauseMs = longerPause(pauseMs)) {
     try {
@@ -113,7 +113,7 @@ export async function untilReached<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Follows the hub's changes until the browser is signed out; a connection that is lost is made again, and nothing is missed. */
+/** Follows the hub's changes until the browser is signed out; reconnects after a lost connection and misses nothing. */
 export async function followHub(listener: Listener): Promise<void> {
   for (let pauseMs = firstPauseMs, last: string | undefined; ;) {
     try {
@@ -155,7 +155,7 @@ async function readChanges(after: string, { begin, take }: Listener): Promise<st
   }
 }
 
-/** Reads a stream of changes to its end; `hear` is called with everything that comes. */
+/** Reads a stream of changes to its end; `hear` is called for every piece that arrives. */
 async function readStream(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   after: string,
@@ -172,13 +172,13 @@ async function readStream(
     }
     return last
   } catch {
-    // The connection broke: the next one goes on after the last change that was read.
+    // The connection broke: the next one continues after the last change that was read.
     trouble.value = 'The hub cannot be reached.'
     return last
   }
 }
 
-/** Waits, and less long when the network comes back or the person looks at the page again. */
+/** Waits; shorter if the network comes back or the person looks at the page again. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController()

@@ -62,14 +62,14 @@ export const inbox = computed(() => {
   return inboxRows(me.value?.name ?? '', inboxItems(sources), marks.value, now.value)
 })
 
-/** The task that each agent has, as the newest changes tell. */
+/** The task that each agent has, according to the newest changes. */
 export const heldTasks = computed(() => {
   const held = new Map<string, Task>()
   for (const task of tasks.value.values()) if (isHeld(task) && task.agent !== undefined) held.set(task.agent, task)
   return held
 })
 
-/** The agents with the ids of their tasks, and why they are given none. */
+/** The agents with the ids of their tasks, and why they get none. */
 export const standing = computed(() => {
   const known = [...agents.value.values()].map(({ task: _, rests: _rests, ...agent }): AgentRow => {
     const task = heldTasks.value.get(agent.id)?.id
@@ -84,7 +84,7 @@ export const standing = computed(() => {
 
 const isHeld = ({ state }: Task) => state === 'PENDING_ACK' || state === 'ASSIGNED' || state === 'IN_PROGRESS'
 
-/** Why a task is not at work: as the hub says, else, for a queued one, by the agents that could do it. */
+/** Why a task is not being worked on: the hub's reason, else, for a queued task, a reason derived from the agents that could do it. */
 export function whyWaits(task: Task): string | undefined {
   if (task.state !== 'QUEUED' || task.why !== undefined) return task.why
   return waitReason(task, {
@@ -97,8 +97,8 @@ export function whyWaits(task: Task): string | undefined {
 }
 
 /**
- * The task of an id with everything about it, kept up to date; in short until the hub has answered, and undefined where
- * there is none. `isRead` says that the hub has answered, and `why` is its answer where it has no such task.
+ * The task with this id, complete and kept up to date; a short form until the hub has answered, and undefined if there is no
+ * such task. `isRead` says that the hub has answered, and `why` is its message if it has no such task.
  */
 export function useTask(id: string): { task: Task | undefined; isRead: boolean; why?: string | undefined } {
   useEffect(() => readWhole(id), [id])
@@ -107,7 +107,7 @@ export function useTask(id: string): { task: Task | undefined; isRead: boolean; 
   return { task: whole?.task ?? tasks.value.get(id), isRead, why: whole?.why }
 }
 
-/** Called when a connection begins: the turns that run, and whether the disk is nearly full, are told anew. */
+/** Called when a connection begins: the hub sends the running turns and the state of the disk again. */
 export function forgetLive(): void {
   turns.value = new Map()
   fullDisk.value = undefined
@@ -117,14 +117,14 @@ export async function knowMe(): Promise<Me> {
   return (me.value = (await call('GET', '/api/me')) as Me)
 }
 
-/** The number of the change up to which each task was read that was not read with all the others. */
+/** For each task that was read separately, the number of the change up to which it was read. */
 const readUpTo = new Map<string, number>()
-/** Changes of tasks that are not read yet. */
+/** Changes of tasks that have not been read yet. */
 const early = new Map<string, TaskChange[]>()
-/** Tasks that were removed since everything was read: what is still on its way about them comes too late. */
+/** Tasks that were removed since everything was read: data about them that is still on its way is too late. */
 const removedTasks = new Set<string>()
 
-/** Reads everything anew, older tasks by and by; returns the id of the last change that it holds. */
+/** Reads everything again, older tasks gradually; returns the id of the last change that the result includes. */
 export async function load(): Promise<string> {
   await knowMe()
   const state = (await call('GET', '/api/page')) as {
@@ -160,7 +160,7 @@ export async function load(): Promise<string> {
   return state.place
 }
 
-/** Counts the times that everything was read: older tasks of an earlier time are of no use any more. */
+/** Counts the full reads: older tasks from an earlier read are discarded. */
 let reading = 0
 /** Whether older tasks are on their way. */
 export const isReadingOlder = signal(false)
@@ -176,7 +176,7 @@ async function readOlder(mine: number): Promise<void> {
       | { seq: number; tasks: Task[]; after?: string }
       | undefined
     if (mine !== reading) return
-    // A hub that cannot be reached is told of elsewhere. What is missing is read with the next load of the page.
+    // Other code reports a hub that cannot be reached. The next load of the page reads what is missing.
     if (!older) break
     addRead(older.seq, older.tasks)
     after = older.after
@@ -192,7 +192,7 @@ async function readMissing(id: string, mine: number): Promise<void> {
   if (read && mine === reading) addRead(read.seq, [read.task])
 }
 
-/** Adds tasks that were read, with the changes that came meanwhile. */
+/** Adds tasks that were read, with the changes that arrived meanwhile. */
 function addRead(seq: number, read: readonly Task[]): void {
   const next = new Map(tasks.value)
   for (const task of read)
@@ -209,13 +209,13 @@ type StandingChange = { type: 'standing' } & AgentStanding
 type MachinesChange = { type: 'machines'; machines: MachineStanding[] }
 type DiskChange = { type: 'disk'; full?: FullDisk }
 
-/** Changes that the page has been told of and does not show yet. */
+/** Changes that the page has received and does not show yet. */
 let waiting: (BriefChange | TurnChange | StandingChange | MachinesChange | DiskChange)[] = []
 let lastShownAt = 0
-/** The page is drawn anew at most this often, however many changes come. */
+/** The page is redrawn at most this often, however many changes arrive. */
 const pauseMs = 200
 
-/** Takes one change in, which is shown within a moment. */
+/** Takes in one change, which is shown within a moment. */
 export function take(type: string, data: string): void {
   const change = { type, ...JSON.parse(data) } as (typeof waiting)[number]
   if (waiting.push(change) === 1) setTimeout(showChanges, Math.max(0, lastShownAt + pauseMs - performance.now()))
@@ -226,7 +226,7 @@ function showChanges(): void {
   lastShownAt = performance.now()
   const changes = waiting
   waiting = []
-  // Each map is copied once, and only where something in it changes.
+  // Each map is copied once, and only if something in it changes.
   const next = {
     tasks: lazyCopy(tasks.value),
     agents: lazyCopy(agents.value),
@@ -250,7 +250,7 @@ function showChanges(): void {
       const was = next.agents().get(change.id)
       if (was) next.agents().set(change.id, { ...was, ...standing })
     } else if ('seq' in change) {
-      // An event of another name and without a number is of a newer hub, and not for this page.
+      // An event with another name and without a number comes from a newer hub, and is not for this page.
       last = change.seq
       if (change.type === 'mark') next.marks().set(markKey(change.mark), change.mark)
       else if (change.type === 'day') next.days().set(change.day.workspace, change.day)
@@ -271,14 +271,14 @@ function showChanges(): void {
         }
       } else if (change.type === 'agent') {
         const was = next.agents().get(change.agent.id)
-        // The agent is told of whole: a question that is missing now was answered.
+        // The hub sends the whole agent: a question that is missing now was answered.
         next.agents().set(change.agent.id, { ...change.agent, waits: was?.waits === true, about: true })
       } else if (change.type === 'task') {
         noteChange(change)
         const was = next.tasks().get(change.id)
-        // A new task is told of whole.
+        // The hub sends a new task complete.
         const isNew = was === undefined && change.set.created !== undefined
-        // Older tasks that were read meanwhile may hold the new one already.
+        // Older tasks that were read meanwhile may already include the new one.
         if (change.set.created !== undefined) added++
         if (was === undefined && !isNew) unread.add(change.id)
         if (was === undefined && !isNew) early.set(change.id, [...(early.get(change.id) ?? []), change])
@@ -302,7 +302,7 @@ function showChanges(): void {
   if (!isReadingOlder.value) for (const id of unread) void readMissing(id, reading)
 }
 
-/** Gives a copy that can be changed, made when it is first asked for; with `false` the map as it is by then. */
+/** Returns a copy that can be changed, made on the first call; with `false`, returns the current map without copying it. */
 function lazyCopy<V>(map: ReadonlyMap<string, V>): { (): Map<string, V>; (copies: false): ReadonlyMap<string, V> } {
   let copy: Map<string, V> | undefined
   return ((copies = true) => (copies ? (copy ??= new Map(map)) : (copy ?? map))) as ReturnType<typeof lazyCopy<V>>
@@ -314,7 +314,7 @@ function briefly(task: Task): Task {
   if (notes.length < 2 && history.length < 2) return task
   return {
     ...task,
-    // The last step says who ended what waited for a person.
+    // The last step says who resolved what waited for a person.
     history: history.slice(-1),
     notes: notes.filter(({ kind, text }, at) => at === notes.length - 1 || (kind === 'comment' && text.includes('@'))),
   }

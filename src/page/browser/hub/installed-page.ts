@@ -3,12 +3,12 @@ import { signal } from '@preact/signals'
 /** Whether the hub has another version of this page than the one that is open. */
 export const isOutdated = signal(false)
 
-/** Compares the version that the hub names with that of this page. A page in which nobody writes anything is loaded anew at once. */
+/** Compares the hub's version with that of this page. A page in which nobody is typing is reloaded at once. */
 export function checkVersion(version: string | null): void {
   const own = document.querySelector<HTMLMetaElement>('meta[name=termaite-version]')?.content ?? ''
   if (!version || version === own || own === '') return
   isOutdated.value = true
-  // The same version twice would mean that something on the way keeps an old page; loading it again and again would not help.
+  // The same version twice would mean that something on the way serves an old page; reloading again and again would not help.
   const tried = 'termaite-reloaded'
   if (isWriting() || sessionStorage.getItem(tried) === version) return
   sessionStorage.setItem(tried, version)

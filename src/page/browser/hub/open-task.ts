@@ -6,13 +6,13 @@ import { HubRefusal, call } from './hub-connection.ts'
 
 export type TaskChange = Extract<BriefChange, { type: 'task' }>
 
-/** The task that is open, whole; `missing` where the hub has no such task, and `why` in the hub's words. */
+/** The open task, complete; `missing` if the hub has no such task, with the hub's message in `why`. */
 type OpenTask = { id: string; seq: number; task?: Task; missing?: true; why?: string }
 
 export const openTask = signal<OpenTask | undefined>(undefined)
 /** Changes of the open task since its reading began. */
 let since: TaskChange[] = []
-/** Counts the readings: the answer to an earlier one is of no use any more. */
+/** Counts the reads: the answer to an earlier one is discarded. */
 let reading = 0
 
 /** Opens the task of an id; the returned function closes it. */
@@ -24,7 +24,7 @@ export function readWhole(id: string): () => void {
   }
 }
 
-/** Reads the open task anew. */
+/** Reads the open task again. */
 export async function readOpenTask(): Promise<void> {
   const id = openTask.value?.id
   if (id === undefined) return
@@ -40,7 +40,7 @@ export async function readOpenTask(): Promise<void> {
     openTask.value = { id, seq, task: later.reduce<Task>(changedTask, task) }
     if (later.some(({ cut }) => cut)) void readOpenTask()
   } catch (error) {
-    // A hub that cannot be reached is told of elsewhere, and the task is read again with the next connection.
+    // Other code reports a hub that cannot be reached, and the task is read again with the next connection.
     if (mine === reading && error instanceof HubRefusal && [404, 410].includes(error.status))
       openTask.value = { id, seq: 0, missing: true, why: error.message }
   }

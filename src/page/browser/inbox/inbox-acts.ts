@@ -13,7 +13,7 @@ type QuickActs = { allow?: QuickAct; deny?: QuickAct }
 
 type Asked = Pick<Question, 'options' | 'multiple' | 'secret'>
 
-/** The yes and the no of an item, where one key is enough for them: `asked` is its question. */
+/** The yes and the no of an item, if one key is enough for them: `asked` is its question. */
 export function quickActs(row: InboxRow, asked: Asked | undefined): QuickActs {
   if (row.kind === 'review' && row.task !== undefined) {
     const path = taskPath(row.task, 'approve')
@@ -41,7 +41,7 @@ export function answerTo(
   picks: readonly string[],
 ): { path: string; body: object } | undefined {
   if (turn !== undefined) return { path: turnPath(turn, 'answer'), body: { ask, picks } }
-  // The hub itself asks where a cap is passed.
+  // The hub itself asks when a cap is exceeded.
   if (pipeline !== undefined) return { path: pipelinePath(pipeline, 'answer'), body: { text: picks[0] } }
   if (kind === 'cap') return { path: '/api/days/answer', body: { workspace, text: picks[0] } }
   if (kind === 'blocked' && task !== undefined) return { path: taskPath(task, 'answer'), body: { text: picks[0] } }

@@ -11,14 +11,14 @@ import { knowPeople } from '../hub/people.ts'
 import { Refused } from '../frame/refused.tsx'
 import { VirtualList } from '../lists/virtual-list.tsx'
 
-/** An item that has just ended, with the words how. */
+/** An item that was just resolved, and how. */
 type EndedRow = { row: InboxRow; end: string }
 
 const ended = signal<readonly EndedRow[]>([])
 
-/** How long a row that has ended stays. */
+/** How long a resolved row stays. */
 const endedMs = 6_000
-/** More rows that end at once are left out: a person could not read them. */
+/** Further rows that are resolved at the same time are left out: a person could not read them. */
 const mostEnded = 5
 
 let before: readonly InboxRow[] = []
@@ -32,7 +32,7 @@ effect(() => {
     ({ id, needsMe }) => needsMe && !here.has(id) && !marks.peek().get(markKey({ item: id, person }))?.done,
   )
   before = rows
-  // The turns are told anew after each connection, and are not over.
+  // The hub sends the running turns again after each connection: a turn that is missing until then is not over.
   const over = gone.filter(({ turn }) => turn === undefined || standing.peek() === 'live').slice(-mostEnded)
   if (over.length === 0) return
   const told = over.map((row) => ({ row, end: inboxEnd(row, tasks.peek(), agents.peek()) }))

@@ -20,8 +20,8 @@ type QuestionFormProps = {
 }
 
 /**
- * A question with what it is about and its options, numbered as in the terminal. `answer` gets the picked options, or the person's
- * own words where they are allowed.
+ * A question with its subject and its options, numbered as in the terminal. `answer` gets the picked options, or the person's
+ * own words if the question allows them.
  */
 export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormProps) {
   const { text, options, multiple, shows = [], secret } = asked
@@ -158,7 +158,7 @@ export function AgentQuestionForm({ asks, agent }: { asks: AgentQuestion; agent:
   return <QuestionForm asked={asks} answer={answer} />
 }
 
-/** The question of a blocked task, which takes words, or one of its options where the hub asks. */
+/** The question of a blocked task: answered with free text, or with one of its options if the hub asks. */
 export function BlockedForm({ task }: { task: Task }) {
   const { options, question = '' } = task
   if (options)

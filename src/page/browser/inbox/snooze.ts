@@ -20,7 +20,7 @@ export function snoozeChoices(now: number): SnoozeChoice[] {
   ]
 }
 
-/** Reads the value of a field for date and time as a time in the zone of the reader; undefined where it is not in the future. */
+/** Reads the value of a date-and-time field in the reader's time zone; undefined if it is not in the future. */
 export function ownTime(value: string, now: number): number | undefined {
   const at = new Date(value).getTime()
   return at > now ? at : undefined

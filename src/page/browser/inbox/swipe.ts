@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** A finger on a row: where it began, how far it has gone, and whether it swipes the row or scrolls the page. */
+/** A finger on a row: its starting point, how far it has moved, and whether it swipes the row or scrolls the page. */
 type Swipe = { x: number; y: number; dx: number; state: 'undecided' | 'swiping' | 'scrolling' }
 
-/** A finger that has gone less far has not decided yet. */
+/** Below this distance, the finger is neither swiping nor scrolling yet. */
 const decisionPx = 12
 /** The part of the row's width that a finger has to go for the swipe to count, and the most that is asked of it. */
 const farEnough = { part: 0.35, mostPx: 140 }
@@ -68,7 +68,7 @@ export function useSwipe(acts: SwipeActs) {
       swipe = undefined
       show(0)
       if (ended?.state === 'swiping')
-        // The finger lifts over a link or a button, which it did not mean.
+        // The finger may lift over a link or a button; that must not count as a click.
         element.addEventListener('click', (event) => event.preventDefault(), { once: true, capture: true })
       if (side) known.current[side]?.()
     })

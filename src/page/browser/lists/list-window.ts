@@ -3,7 +3,7 @@ import { RowHeights } from './row-heights.ts'
 
 /** How the owner of a list moves it. */
 export type ListControl = {
-  /** Brings a row into sight: not at all where it is in sight already, else with some room around it. */
+  /** Brings a row into view with some room around it; does nothing if the row is already in view. */
   show(row: number): void
   /** Brings a row to the upper edge. */
   begin(row: number): void
@@ -43,7 +43,7 @@ const mostPixels = 8_000_000
 /** Lists with more rows do not carry measured heights to the new places of the rows. */
 const mostCarried = 50_000
 
-/** The part of a list that is in sight: which rows are drawn, where each of them is, and which one has the focus. */
+/** The visible part of a list: which rows are drawn, the position of each, and which one has the focus. */
 export class ListWindow implements ListControl {
   readonly #scrolls: 'page' | 'itself'
   readonly #redraw: () => void
@@ -137,7 +137,7 @@ export class ListWindow implements ListControl {
       },
       { signal },
     )
-    // A list within itself may be laid out anew without the window changing.
+    // A list that scrolls within itself can get a new layout without a change of the window's size.
     this.#sizeWatch.observe(element)
     this.#look()
   }
@@ -233,7 +233,7 @@ export class ListWindow implements ListControl {
     return this.#scrolls === 'page' ? scrollY : this.#element!.scrollTop
   }
 
-  /** Reads where the list is scrolled to. */
+  /** Reads the scroll position of the list. */
   #read(): void {
     const element = this.#element!
     if (this.#scrolls === 'page') {
@@ -312,7 +312,7 @@ export class ListWindow implements ListControl {
       if (row < first) above += grown
     }
     if (!hasChanged) return
-    // The rows in sight stay where they are when rows above them turn out higher.
+    // The rows in view keep their position when rows above them turn out higher.
     if (above !== 0 && !this.#goal) this.#scrollTo(this.#at + above)
     this.#reachGoal()
     this.#look()

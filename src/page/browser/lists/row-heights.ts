@@ -33,7 +33,7 @@ export class RowHeights {
     return this.count * this.#estimate + this.#blocks.reduce((sum, grown) => sum + grown, 0)
   }
 
-  /** Where a row begins; the row after the last one begins at the end. */
+  /** The offset at which a row begins; the row after the last one begins at the end. */
   top(row: number): number {
     const block = Math.floor(row / blockSize)
     let top = block * blockSize * this.#estimate
@@ -42,7 +42,7 @@ export class RowHeights {
     return top
   }
 
-  /** The row at a distance from the top: the first or the last one where the distance lies outside. */
+  /** The row at a distance from the top: the first or the last one if the distance lies outside. */
   rowAt(distance: number): number {
     let top = 0
     let block = 0

@@ -8,7 +8,7 @@ import { ago, moment } from '../words/words.ts'
 const placeWords = ({ path, line, side }: CommentPlace) =>
   `${path}:${line}${side === 'old' ? ' (before the change)' : ''}`
 
-/** The comments at one line of a diff, and the form for another one where it is open. */
+/** The comments at one line of a diff, and the form for another one if it is open. */
 export function LineTalk({
   task,
   place,
@@ -77,7 +77,7 @@ function CommentForm({ task, place, draft }: { task: string; place: CommentPlace
   )
 }
 
-/** A comment with what can be done about it; `isListed`: it stands in a list and names its line. */
+/** A comment with what can be done about it; with `isListed`, it is in a list and names its line. */
 function Comment({ task, comment, isListed = false, link }: CommentProps) {
   const { number, by, at, text, place, resolved } = comment
   const resolve = (isResolved: boolean) => act(taskPath(task, `comments/${number}/resolve`), { resolved: isResolved })

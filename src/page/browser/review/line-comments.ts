@@ -10,12 +10,12 @@ import { lineKinds } from '../diff/diff-lines.ts'
 import { pathOf } from '../diff/diff-file.ts'
 import { call } from '../hub/hub-connection.ts'
 
-/** A line of a try's diff, as the hub is told of it. */
+/** A line of a try's diff, as the hub receives it. */
 export type CommentPlace = Omit<LinePlace, 'text'>
 
 export type LineComment = TaskNote & { place: LinePlace }
 
-/** Which tries the two sides of a shown diff are: the later one, and the earlier one where only the changes since then are shown. */
+/** Which tries the two sides of a shown diff are: the later one, and the earlier one if only the changes since then are shown. */
 type ShownTries = { tried: TaskTry; since?: TaskTry | undefined }
 
 const hasPlace = (note: TaskNote): note is LineComment => note.place !== undefined
@@ -54,7 +54,7 @@ export function placeOf(diff: DiffDocument, line: number, { tried, since }: Show
     : { try: tried.number, path, line: number, side: 'old' }
 }
 
-/** The line of a shown diff at a place; -1 where it is not shown. */
+/** The line of a shown diff at a place; -1 if it is not shown. */
 export function lineOf(diff: DiffDocument, place: CommentPlace, { tried, since }: ShownTries): number {
   const isLater = place.try === tried.number && (place.side === 'new' || !since)
   const isEarlier = since !== undefined && place.try === since.number && place.side === 'new'

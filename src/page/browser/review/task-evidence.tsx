@@ -8,13 +8,13 @@ import { VirtualList } from '../lists/virtual-list.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { durationWords } from '../words/words.ts'
 
-/** The characters of one line of output, and of a whole output, that are shown. */
+/** How many characters of one line of output, and of a whole output, are shown. */
 const longestLine = 5_000
 const longestOutput = 5_000_000
 
 const hasPassed = ({ exit }: TaskCheck) => exit === 0
 
-/** "2 checks passed, 1 failed"; plain words where there are none. */
+/** "2 checks passed, 1 failed", or a sentence if there are no checks. */
 function evidenceWords(checks: readonly TaskCheck[]): string {
   const passed = checks.filter(hasPassed).length
   const failed = checks.length - passed
@@ -24,7 +24,7 @@ function evidenceWords(checks: readonly TaskCheck[]): string {
   return passed === 0 ? `${words(failed, 'failed')}.` : `${words(passed, 'passed')}, ${failed} failed.`
 }
 
-/** The checks of a try: what ran, how it ended, and who says so. */
+/** The checks of a try: what ran, with which result, and who reports it. */
 export function Evidence({ task, tried }: { task: string; tried: TaskTry }) {
   const checks = tried.checks ?? []
   return (

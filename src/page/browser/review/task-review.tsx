@@ -19,7 +19,7 @@ import { Verdict } from './task-verdict.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { count, durationWords, tokenWords } from '../words/words.ts'
 
-/** From this width on, the two sides of a diff stand beside each other unless the person chose otherwise. */
+/** From this width on, the two sides of a diff are side by side unless the person chose otherwise. */
 const wide = matchMedia('(min-width: 110rem)')
 
 /** The work of one try: its answer, the evidence, the verdict and the changes. The address says which try, and since which one. */

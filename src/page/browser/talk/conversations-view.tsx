@@ -18,10 +18,10 @@ type Kept = { projects: readonly KeptProject[]; conversations: readonly KeptConv
 const kept = signal<Kept | undefined>(undefined)
 const found = signal<readonly FoundWords[] | undefined>(undefined)
 
-/** A person who types is not answered letter by letter. */
+/** Searches wait for a pause in typing, not for each letter. */
 const typingMs = 200
 
-/** The projects and their conversations; with words to search for, the places where they stand. */
+/** The projects and their conversations; with search words, the entries that contain them. */
 export function ConversationsView() {
   const { id, filters } = address.value
   const search = searchWords()

@@ -207,7 +207,7 @@ export function inlineParts(text: string, depth = 0): Inline[] {
 
 const followed = new Set(['http:', 'https:', 'mailto:'])
 
-/** A link where its address is one that a page may open; else its words and the address as text. A picture is never loaded. */
+/** A link if a page may open its address; else its label and the address as text. Pictures are never loaded. */
 function linkParts(isPicture: boolean, label: string, href: string, inner: (text: string) => Inline[]): Inline[] {
   if (isPicture) return [{ type: 'picture', words: label === '' ? href : label }]
   const { protocol } = URL.parse(href) ?? {}

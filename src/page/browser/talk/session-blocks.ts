@@ -4,14 +4,14 @@ import type { LiveSpeech, LiveTurn } from '../../../core/turns/machine-turns.ts'
 import type { Block } from '../../../chat/transcript/block.ts'
 import { blocksOfEntries } from '../../../chat/transcript/entry-blocks.ts'
 
-/** The live words of a running turn, with its texts whole. `over`: no more of it comes. */
+/** The live text of a running turn, complete. `over`: no more of it comes. */
 export type LiveState = Omit<LiveTurn, 'type' | 'speech' | 'progress'> & {
   speech: (Omit<LiveSpeech, 'from'> & { text: string })[]
   progress: { call: string; text: string }[]
   over?: true
 }
 
-/** The state after a change, whose texts begin where they differ from those that came before. */
+/** The state after a change, whose texts begin at the first difference from the earlier ones. */
 export function grown(was: LiveState | undefined, { type: _, speech, progress, ...change }: LiveTurn): LiveState {
   const before = (text: string | undefined, from: number) => (text ?? '').slice(0, from)
   return {

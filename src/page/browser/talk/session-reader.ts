@@ -17,7 +17,7 @@ import {
 } from '../hub/hub-connection.ts'
 import { grown } from './session-blocks.ts'
 
-/** Entries that the page holds at once; reading on at one end lets those at the other end go. */
+/** How many entries the page holds at once; reading on at one end drops entries at the other end. */
 const mostEntries = 2_000
 /** Changes are drawn at most this often. */
 const drawMs = 50
@@ -54,7 +54,7 @@ export class SessionReader {
   older(begin: () => void): void {
     const first = this.entries.value?.[0]
     if (!first || !this.hasOlder.value) return
-    // A page that cannot be read is told as trouble.
+    // A page that cannot be read is shown as trouble.
     void this.#read(`?before=${first.at}`, ({ entries, older }) => {
       begin()
       const all = [...entries, ...(this.entries.value ?? [])]
@@ -80,7 +80,7 @@ export class SessionReader {
     })
   }
 
-  /** Reads the end of the conversation anew. */
+  /** Reads the end of the conversation again. */
   async toEnd(): Promise<void> {
     this.#stopFollowing()
     await this.#open(undefined)
@@ -142,7 +142,7 @@ export class SessionReader {
     this.live.value = new Map()
   }
 
-  /** Follows the end of the conversation; a connection that is lost is made again, behind the last entry that is held. */
+  /** Follows the end of the conversation; reconnects after a lost connection, behind the last entry that is held. */
   async #follow(): Promise<void> {
     if (this.#following || this.#closed.signal.aborted) return
     const { signal: left } = (this.#following = new AbortController())
@@ -152,7 +152,7 @@ export class SessionReader {
       let heard = Date.now()
       const watch = setInterval(() => Date.now() - heard > silenceMs && silence.abort(), watchMs)
       try {
-        // The words of running turns are told anew with each connection.
+        // The hub sends the live text of running turns again with each connection.
         this.#turns.clear()
         const last = this.#fresh.at(-1) ?? this.entries.value?.at(-1)
         const response = await fetch(`${this.#path}/live?after=${last?.at ?? 0}`, {

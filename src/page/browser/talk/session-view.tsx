@@ -14,7 +14,7 @@ import { conversationBlocks } from './session-blocks.ts'
 import { TurnActs } from './turns-view.tsx'
 import { firstLine, moment } from '../words/words.ts'
 
-/** So near to the end the view stays at the end when the conversation grows. */
+/** Within this distance of the end, the view stays at the end when the conversation grows. */
 const nearPixels = 120
 
 /** One conversation, read as in the chat: it opens at its end, or at the entry that the address names, and grows as it is spoken. */
@@ -181,7 +181,7 @@ function useScrollPlace(
     if (target) {
       found.current = true
       aimed.current = target
-      // The words that were searched for may stand in a call that is folded.
+      // The search words may be in a folded call.
       target.querySelector('details')?.setAttribute('open', '')
       target.scrollIntoView({ block: 'center', behavior: 'instant' })
     } else if (held.current) {

@@ -43,7 +43,7 @@ export function NewTask() {
     }
     act('/api/tasks', task, () => {
       tell(`Added: ${firstLine(prompt)}`)
-      // Words that the person typed meanwhile are the next task.
+      // Text that the person typed meanwhile is the next task.
       setFields((now) => (now.prompt === prompt ? { ...emptyTask, workspace: now.workspace } : now))
       setNeeds([])
       setFiles([])

@@ -6,7 +6,7 @@ import { pipelines, schedules, tasks } from '../hub/hub-state.ts'
 import { QuestionForm } from '../inbox/question-form.tsx'
 import { ago, stateName } from '../words/words.ts'
 
-/** The pipeline of a task: how it stands, its open question, and all its tasks. */
+/** The pipeline of a task: its state, its open question, and all its tasks. */
 export function PipelinePart({ task: { id: shown, pipeline: place } }: { task: Task }) {
   const pipeline = pipelines.value.get(place?.id ?? '')
   if (!pipeline) return null

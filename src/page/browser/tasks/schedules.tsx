@@ -26,7 +26,7 @@ export function Schedules() {
   )
 }
 
-/** When a schedule runs next; never where it is paused or has no time left. */
+/** When a schedule runs next; never if it is paused or has no time left. */
 const due = ({ next, paused }: Schedule) => (paused ? Infinity : (next ?? Infinity))
 
 function ScheduleRow({ schedule }: { schedule: Schedule }) {
@@ -74,7 +74,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
 
 const skippedWords = (skipped: number) => (skipped > 0 ? `, ${count(skipped)} skipped` : '')
 
-/** The last run, as a link to its first task where the page holds its pipeline. */
+/** The last run, as a link to its first task if the page holds its pipeline. */
 function LastRun({ last }: { last: NonNullable<Schedule['last']> }) {
   const task = pipelines.value.get(last.pipeline)?.tasks[0]
   return <>Last run {task === undefined ? timeOf(last.at) : <a href={taskLink(task)}>{timeOf(last.at)}</a>}</>

@@ -119,7 +119,7 @@ function Why({ task }: { task: Task }) {
   )
 }
 
-/** "$1.20", or the tokens where no price is known; over all tries. */
+/** "$1.20", or the tokens if no price is known; over all tries. */
 function spentWords(task: Task): string {
   const { tokens, cost } = spentOn(task)
   return cost === undefined ? (tokens === 0 ? '' : `${tokenWords(tokens)} tokens`) : `$${cost.toFixed(2)}`

@@ -40,7 +40,7 @@ const orders = {
 
 export type OrderName = keyof typeof orders
 
-/** An order in the address: its name, after a minus sign where the greatest comes first. */
+/** An order in the address: its name, with a minus sign in front if the greatest comes first. */
 export function orderIn(written: string | null): { name: OrderName; isDown: boolean } {
   const name = written?.replace(/^-/, '') ?? ''
   return Object.hasOwn(orders, name)

@@ -127,7 +127,7 @@ function Board({ found }: { found: readonly Task[] }) {
     const rows = inColumn.toSorted(
       (a, b) => b.priority - a.priority || (isQueue ? a.created - b.created : b.moved - a.moved),
     )
-    // The newest come first where nothing is to be done any more.
+    // In the column of finished tasks, the newest come first.
     return { name, isQueue, rows: name === 'Done' ? inColumn.toSorted((a, b) => b.moved - a.moved) : rows }
   })
   if (!isNarrow.value)

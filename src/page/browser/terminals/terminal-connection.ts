@@ -7,10 +7,10 @@ import { readDrawn, terminalsPath, terminalsProtocol } from '../../terminal-fram
 import { firstPauseMs, longerPause, pageSecret, standing, watchMs } from '../hub/hub-connection.ts'
 import { me } from '../hub/hub-state.ts'
 
-/** The terminals of all machines; undefined until the hub has told. */
+/** The terminals of all machines; undefined until the hub has sent them. */
 export const terminals = signal<readonly TerminalRow[] | undefined>(undefined)
 
-/** The last rows of the terminals that the page shows in small. */
+/** The last rows of the terminals that the page shows as previews. */
 export const previews = signal<ReadonlyMap<string, readonly string[]>>(new Map())
 
 /** The calls that one terminal of the page gets. */
@@ -72,7 +72,7 @@ export function openChannel(id: string, above: number, listener: ChannelListener
   }
 }
 
-/** Names the terminals that are shown in small. */
+/** Names the terminals that are shown as previews. */
 export function preview(ids: readonly string[]): void {
   if (ids.join() === previewed.join()) return
   previewed = ids
@@ -95,7 +95,7 @@ function connect(): void {
   if (socket) return
   const url = new URL(terminalsPath, location.href)
   url.protocol = url.protocol.replace('http', 'ws')
-  // A socket can be given no header, and an address is kept in histories and logs.
+  // A socket cannot have request headers, and addresses are kept in histories and logs.
   const made = new WebSocket(url, [terminalsProtocol, pageSecret()])
   made.binaryType = 'arraybuffer'
   socket = made
@@ -120,7 +120,7 @@ function again(): void {
   if (users > 0) connect()
 }
 
-/** Makes a connection anew that is dead without having been closed, and a lost one at once when there is hope. */
+/** Replaces a connection that is dead without having been closed, and reconnects a lost one at once when there is hope. */
 function look(): void {
   if (socket && Date.now() - heard > silenceMs) {
     const dead = socket

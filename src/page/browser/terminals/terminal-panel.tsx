@@ -7,7 +7,7 @@ import { rowClass } from '../frame/list-keys.ts'
 import { openChannel } from './terminal-connection.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 
-/** How a terminal on the page stands with the one on the machine. */
+/** The state of a terminal on the page, relative to the one on the machine. */
 type State = 'opening' | 'live' | 'behind' | 'ended' | 'missing' | 'lost'
 
 type Holder = { name?: string; yours: boolean }
@@ -18,10 +18,10 @@ const longestTitle = 120
 /** Kept in this browser: the person uses a screen reader. */
 const readsName = 'termaite-reads-terminals'
 
-/** The code is its own file, which is read with the first terminal. */
+/** The code is a separate file, which is loaded with the first terminal. */
 const screenCode = () => import('./terminal-screen.ts')
 
-/** One terminal: what its program draws, who has its keys, and how it stands with the machine. */
+/** One terminal: what its program draws, who has its keys, and its state. */
 export function TerminalPanel({ row, isAlone }: { row: TerminalRow; isAlone: boolean }) {
   const place = useRef<HTMLDivElement>(null)
   const take = useRef<HTMLButtonElement>(null)
@@ -75,7 +75,7 @@ export function TerminalPanel({ row, isAlone }: { row: TerminalRow; isAlone: boo
         }
       }
       const lose = () => {
-        // Keys that are typed now would reach nobody, and are not kept for later.
+        // Keys that are typed now would reach nobody, and are not queued for later.
         screen.holds = false
         setHolder(nobody)
       }
@@ -178,7 +178,7 @@ export function TerminalPanel({ row, isAlone }: { row: TerminalRow; isAlone: boo
   )
 }
 
-/** `closed` is the machine of a terminal into which nobody types from elsewhere. */
+/** `closed` is the machine of a terminal that accepts no typing from elsewhere. */
 function stateWords(state: State, { name, yours }: Holder, closed?: string): string {
   if (state === 'opening') return 'Opening …'
   if (state === 'lost') return 'The connection is lost. What you see may be old; it is made again by itself.'
@@ -225,7 +225,7 @@ const keyRow = [
 
 const keyNames: Readonly<Record<string, string>> = { '←': 'Left', '↑': 'Up', '↓': 'Down', '→': 'Right' }
 
-/** Keys that the keyboard of a phone does not have. A touch leaves the focus, and so the keyboard, where it is. */
+/** Keys that the keyboard of a phone does not have. Touching them does not move the focus, so the phone's keyboard stays open. */
 function KeyRow({
   type,
   parts,

@@ -152,13 +152,13 @@ export class TerminalScreen {
     this.#setReading()
   }
 
-  /** Whether the rows are told to a screen reader also while the person types. */
+  /** Whether a screen reader reads the rows even while the person types. */
   set reads(reads: boolean) {
     this.#reads = reads
     this.#setReading()
   }
 
-  /** While xterm tells the rows to a screen reader, it takes no text that comes without keys, as emoji do. */
+  /** While xterm exposes the rows to a screen reader, it takes no text that comes without keys, such as emoji. */
   #setReading(): void {
     this.#terminal.options.screenReaderMode = this.#reads || (this.#isAlone && !this.#holds)
   }
@@ -235,7 +235,7 @@ function ignoreQuestions({ parser }: Terminal): void {
     { prefix: '>', final: 'q' },
   ]
   for (const { prefix, ...rest } of csi)
-    // Without a prefix, `CSI u` puts the cursor back where it was.
+    // Without a prefix, `CSI u` restores the cursor position.
     if (prefix !== '') parser.registerCsiHandler({ prefix, ...rest }, ignored)
     else if (rest.final !== 'u') parser.registerCsiHandler(rest, ignored)
   for (const final of ['h', 'l'])

@@ -23,7 +23,7 @@ function setAttribute(this: HTMLElement, name: string, value: string): void {
   else Element.prototype.setAttribute.call(this, name, value)
 }
 
-/** An element that stands for a style element: its text is a sheet of the document until it is removed. */
+/** An element that replaces a style element: its text is a sheet of the document until it is removed. */
 function sheetElement(): HTMLElement {
   const element = made('data')
   element.hidden = true

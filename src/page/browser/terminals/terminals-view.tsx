@@ -9,7 +9,7 @@ import { ago } from '../words/words.ts'
 
 const terminalLink = (id: string) => `#/terminals/${encodeURIComponent(id)}`
 
-/** The terminals of all machines in small, or one of them with others beside it. */
+/** Previews of the terminals of all machines, or one of them with others beside it. */
 export function TerminalsView({ id }: { id?: string }) {
   useTerminals()
   if (id !== undefined) return <OpenTerminals id={id} />
@@ -110,7 +110,7 @@ function goneRow(id: string): TerminalRow {
   return { id, ...about, state: 'gone', since: 0, keys: false }
 }
 
-/** The terminal of an agent, by the name that the hub knows it by. */
+/** The terminal of an agent, found by the agent's name at the hub. */
 export function AgentTerminal({ agent }: { agent: string }) {
   useTerminals()
   const rows = (terminals.value ?? []).filter(({ hubAgent }) => hubAgent === agent)
@@ -124,7 +124,7 @@ export function AgentTerminal({ agent }: { agent: string }) {
   )
 }
 
-/** Leads from an agent to its terminal; nothing where no machine shows one. */
+/** Leads from an agent to its terminal; nothing if no machine shows one. */
 export function AgentTerminalLink({ agent }: { agent: string }) {
   useTerminals()
   const row = (terminals.value ?? []).find(({ hubAgent }) => hubAgent === agent)

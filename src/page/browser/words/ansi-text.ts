@@ -1,4 +1,4 @@
-/** A part of a command's output with one look. */
+/** A part of a command's output in one style. */
 type OutputPart = { text: string; colour?: 'red' | 'green' | 'yellow' | 'blue' | 'quiet'; bold?: true }
 
 /**
@@ -23,7 +23,7 @@ const colours: Readonly<Record<number, NonNullable<OutputPart['colour']>>> = {
   96: 'blue',
 }
 
-/** The lines of a command's output. A line that was written over, as by a progress bar, is shown as it was last. */
+/** The lines of a command's output. A line that was overwritten, as by a progress bar, is shown in its last state. */
 export function outputLines(output: string): string[] {
   const lines = output.replaceAll('\r\n', '\n').split('\n')
   if (lines.at(-1) === '') lines.pop()

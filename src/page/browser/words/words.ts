@@ -38,7 +38,7 @@ const otherDay = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 })
 
-/** "17:11", with the day where that is not today. */
+/** "17:11", with the day if that is not today. */
 export function clockTime(at: number): string {
   const isToday = new Date(at).toDateString() === new Date(now.value).toDateString()
   return (isToday ? today : otherDay).format(at)
