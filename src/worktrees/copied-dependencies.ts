@@ -15,8 +15,8 @@ const mostFiles = 100_000
 export type CopiedDependencies = { copied: string[]; left: string[] }
 
 /**
- * Copies the installed dependencies of a project into a copy of it: git ignores them, and without them hardly any test runs. Where the
- * file system can, both share their contents until one of them is changed; a link would let an agent change the project's own.
+ * Copies the installed dependencies of a project into a copy of it: git ignores them, and without them hardly any test runs. If the file
+ * system can, both share their contents until one of them is changed; a link would let an agent change the project's own.
  */
 export async function copyDependencies(
   { root, env }: { root: string; env: Environment },

@@ -22,8 +22,8 @@ const named = 'apart-'
 const keptMs = 24 * 60 * 60_000
 
 /**
- * Makes a worktree at HEAD, without any files, outside of the project. Nothing else in the person's repository changes. `keeps`:
- * whether the worktree is kept for a day where its process dies.
+ * Makes a worktree at HEAD, without any files, outside of the project. Nothing else in the person's repository changes. `keeps`: whether
+ * the worktree is kept for a day if its process dies.
  */
 export async function newWorktree({ root, home, slug, env }: Parts, keeps = false): Promise<string> {
   const git = projectGit(env)
@@ -85,7 +85,7 @@ export async function watchWorktree({ env }: Pick<Parts, 'env'>, path: string): 
       ref('refs/stash'),
       git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => ''),
     ])
-    // Where git cannot tell any more, every uncommitted change that is gone may be such a file.
+    // If git can no longer say, every uncommitted change that is gone may be such a file.
     const reverted = changed.filter((one) => begun.has(one) && !now?.has(one))
     const notes = [
       ...(branch === '' ? [] : [`The branch ${branch} was checked out in the copy. It stays in the repository.`]),

@@ -21,7 +21,7 @@ export class RemoteFailed extends Error {
   override name = 'RemoteFailed'
 }
 
-/** How long a call may take where the caller sets no other limit. */
+/** How long a call may take if the caller sets no other limit. */
 const usualMs = 30 * 60_000
 
 /**

@@ -13,7 +13,7 @@ const searchMs = 15_000
 /** A repository with the branch that is checked out and its last commit; both are missing in one without a commit. */
 type FoundRepository = RepositoryFacts & { branch?: string; commit?: string }
 
-/** Reads what a repository is known by; undefined where the folder is none, or has no remote. */
+/** Reads the facts that identify a repository; undefined if the folder is not a repository, or has no remote. */
 export async function repositoryFacts(env: Environment, root: string): Promise<FoundRepository | undefined> {
   const remote = await remoteOf(env, root)
   const folders = gitFolders(root)
@@ -28,7 +28,7 @@ export async function repositoryFacts(env: Environment, root: string): Promise<F
   return { remote, first, ...(branch === 'HEAD' ? {} : { branch }), ...(commit === undefined ? {} : { commit }) }
 }
 
-/** The address of a repository's remote, with the login that may be in it; undefined where there is no repository or no remote. */
+/** The address of a repository's remote, with the login that may be in it; undefined if there is no repository or no remote. */
 export async function remoteOf(env: Environment, root: string): Promise<string | undefined> {
   const folders = existsSync(root) ? gitFolders(root) : undefined
   if (!folders) return undefined
@@ -49,7 +49,7 @@ function remoteIn(settings: readonly GitSetting[]): string | undefined {
   return (remotes.find(({ name }) => name === 'origin') ?? remotes[0])?.value
 }
 
-/** The address as the person's own settings write it out, where they have short names for hosts (`url.<base>.insteadOf`). */
+/** The address as the person's own settings expand it, if they have short names for hosts (`url.<base>.insteadOf`). */
 function written(remote: string, settings: readonly GitSetting[]): string {
   const rules = settings.flatMap(({ key, value }) => {
     const [, base] = /^url\.(.*)\.insteadof$/s.exec(key) ?? []

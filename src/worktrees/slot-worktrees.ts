@@ -22,7 +22,7 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
   const { root, home, slug, env } = parts
   if (!gitFolders(root)) return undefined
   const git = projectGit(env)
-  /** Asks the worktree for its repository, because an agent may be ended from another project. */
+  /** Asks the worktree for its repository, because an agent may be stopped from another project. */
   const remove = async ({ path, branch }: Worktree) => {
     const repository = repositoryOf(path)
     await git(repository, 'worktree', 'remove', '--force', path)
@@ -93,12 +93,12 @@ async function filtersAskedFor(git: Git, path: string): Promise<string[]> {
   return [...new Set(values)].filter((name) => !['unspecified', 'unset', 'set'].includes(name)).sort()
 }
 
-/** So many other processes may take a name between the look for it and its use. */
+/** How many other processes may take a name between the check for it and its use. */
 const mostCollisions = 20
 
 /**
- * Adds the worktree, with a numbered name where an earlier agent's worktree or branch has the name already, or where another process
- * takes it at the same moment.
+ * Adds the worktree, with a numbered name if an earlier agent's worktree or branch has the name already, or if another process takes it at
+ * the same moment.
  */
 async function addUnderFreeName(git: Git, root: string, wanted: Worktree, base: string): Promise<Worktree> {
   for (let n = 1, collisions = 0; ; n++) {
@@ -114,7 +114,7 @@ async function addUnderFreeName(git: Git, root: string, wanted: Worktree, base: 
   }
 }
 
-/** Git's words where the branch or the folder of a new worktree came into being meanwhile. */
+/** Recognizes git's message that the branch or the folder of a new worktree was created in the meantime. */
 const isTaken = (error: unknown) => /already exists|cannot lock ref/.test(messageOf(error))
 
 /** Lists all our worktrees. */

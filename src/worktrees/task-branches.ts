@@ -22,7 +22,7 @@ const taskBranches = 'termaite/task-'
 /** The branch of a task. */
 export const branchOf = (task: string) => `${taskBranches}${task.slice(-8)}`
 
-/** The branches of tasks in the repository at a folder; none where there is no repository. */
+/** The branches of tasks in the repository at a folder; empty if there is no repository. */
 export async function taskBranchesIn(env: Io['env'], folder: string): Promise<string[]> {
   const args = ['for-each-ref', '--format=%(refname:short)', `refs/heads/${taskBranches}*`]
   const { code, out } = await projectGit(env).ran(folder, args)
@@ -98,7 +98,7 @@ export function worktreeWorkspace(
       const last = await here('rev-parse', '--abbrev-ref', 'HEAD')
       const head = await here('rev-parse', 'HEAD')
       const merged = (await git.ran(root, ['merge-base', '--is-ancestor', head, 'HEAD'])).code === 0
-      // Where a task's branch or the project's branch has the work, the worktree may go back to its base, and then be removed.
+      // If a task's branch or the project's branch has the work, the worktree may go back to its base, and then be removed.
       const done = merged || (await here('branch', '--contains', 'HEAD', '--list', `${taskBranches}*`)) !== ''
       if (done && base !== undefined && (await here(...anyChange)) === '')
         await here('checkout', '-q', '--detach', base)
@@ -147,7 +147,7 @@ export async function changesOf(git: Git, path: string, from: string, branch: st
   return { branch, worktree: path, base: from, commit: last, ...keptOf(diff, branch) }
 }
 
-/** Arguments that give a commit our own name where the person has set none, because git refuses a commit without one. */
+/** Arguments that give a commit our own name if the person has not set one, because git refuses a commit without a name. */
 export const ownName = (git: Git, at: string) =>
   git(at, 'config', 'user.email').then(
     () => [],

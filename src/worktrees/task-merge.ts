@@ -15,7 +15,7 @@ export type LocalWork = {
   /** The last commit of the branch, and the one at which it left the branch that is checked out in `root`. */
   commit: string
   base: string | undefined
-  /** The branch that is checked out in `root`; undefined where HEAD names a commit. */
+  /** The branch that is checked out in `root`; undefined if HEAD names a commit. */
   into: string | undefined
   files: FileChange[]
   /** Whether everything on the branch is in `root` already. */
@@ -24,7 +24,7 @@ export type LocalWork = {
   worktree?: string
 }
 
-/** Looks for the branch of a task in the repository at `root`; undefined where there is no repository or no branch. */
+/** Looks for the branch of a task in the repository at `root`; undefined if there is no repository or no branch. */
 export async function localWork(env: Environment, root: string, task: string): Promise<LocalWork | undefined> {
   if (!existsSync(root) || !gitFolders(root)) return undefined
   const git = projectGit(env)
@@ -43,14 +43,14 @@ export async function localWork(env: Environment, root: string, task: string): P
   return worktree === undefined ? known : { ...known, worktree }
 }
 
-/** The commit of a work tree that has another commit merged; undefined where it is not merged. */
+/** The commit of a work tree that has another commit merged; undefined if it is not merged. */
 export async function mergeOf(env: Environment, root: string, commit: string): Promise<{ commit: string } | undefined> {
   const git = projectGit(env)
   if (!existsSync(root) || !(await isAncestor(git, root, commit, 'HEAD'))) return undefined
   return { commit: await git(root, 'rev-parse', 'HEAD') }
 }
 
-/** The diff between two commits of a repository; undefined where one of them is not there. */
+/** The diff between two commits of a repository; undefined if one of them does not exist. */
 export async function diffBetween(
   env: Environment,
   root: string,
@@ -75,7 +75,7 @@ export function sameRepository(a: string, b: string): boolean {
 /** Why a merge cannot be made: conflicts in these files, or another reason. Nothing was changed. */
 export type MergeObstacle = { type: 'conflicts'; paths: string[] } | { type: 'refused'; why: string }
 
-/** How a merge ended; `forward`: the person's branch had no commit of its own, and was only moved. */
+/** The outcome of a merge; `forward`: the person's branch had no commit of its own, and was only moved. */
 export type Merge = { type: 'merged'; commit: string; forward: boolean } | MergeObstacle
 
 /**

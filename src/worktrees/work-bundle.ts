@@ -63,9 +63,9 @@ const longestHead = 64 * 1024
 export type Unbundled = 'new' | 'moved' | 'there'
 
 /**
- * Brings the branch of a bundle into the repository at `root`, under the name `as`. The bundle came from another machine: it may hold one
- * branch alone, whose last commit is the expected one, and every object is checked before the branch is made. A branch that exists is
- * moved only where `mayMove` says that its commit is known to be kept elsewhere.
+ * Brings the branch of a bundle into the repository at `root`, under the name `as`. The bundle came from another machine: it may contain
+ * only one branch, whose last commit is the expected one, and every object is checked before the branch is made. A branch that exists is
+ * moved only if `mayMove` says that its commit is known to be kept elsewhere.
  */
 export async function unbundle(
   env: Environment,

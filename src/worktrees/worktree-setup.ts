@@ -13,7 +13,9 @@ export type SetupParts = {
 
 const setupMs = 600_000
 
-/** Runs the setup command in a new worktree; returns notes about it. Every process that it started is ended with it, also after an abort. */
+/**
+ * Runs the setup command in a new worktree; returns notes about it. Every process that it started is stopped with it, even after an abort.
+ */
 export async function setUpWorktree(
   { setup, trusted, env, clock = realClock }: SetupParts,
   cwd: string,

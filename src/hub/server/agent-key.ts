@@ -11,7 +11,7 @@ import { HubClient } from '../client/hub-client.ts'
 import { keyFileVariable } from '../client/hub-address.ts'
 import { keyInFile } from '../client/hub-key-source.ts'
 
-/** A key that the hub forgets sooner than this was ended on purpose. */
+/** A key that the hub forgets sooner than this was revoked on purpose. */
 const againMs = 60_000
 
 /** How long the end of a run waits for the hub. */
@@ -23,8 +23,8 @@ type AgentKeyParts<File> = {
   /** The agent's name at the hub. */
   name: string
   /**
-   * Where the key is left for the agent's own program. The agent may be able to write to that folder, and to put a link to
-   * another folder in its place: no other file of ours has this file's name, so that none can be replaced through the link.
+   * The file in which the agent's own program finds the key. The agent may be able to write to that folder, and to put a link to another
+   * folder in its place: no other file of ours has this file's name, so none can be replaced through the link.
    */
   file: File
   clock: Clock
@@ -59,14 +59,14 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
 
   async instead(refused: string | undefined): Promise<string | undefined> {
     if ((await this.#secret) === refused) {
-      // Two processes that work under one name would end each other's keys without end.
+      // Two processes that work under one name would revoke each other's keys endlessly.
       if (this.#lentAt === undefined || this.#parts.clock.elapsed() - this.#lentAt < againMs) return undefined
       this.#secret = undefined
     }
     return this.key()
   }
 
-  /** Ends the key and removes its file. A hub that is away ends the key by itself after a day. */
+  /** Revokes the key and removes its file. If the hub is away, the key expires after a day. */
   async end(): Promise<void> {
     const { file, place } = this.#parts
     if (file !== undefined) rmSync(file, { force: true })

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { isMissing } from '../../base/files/files.ts'
 import { findOutside } from '../../base/process/program-path.ts'
 
-/** An agent that systemd keeps running for the person: its name, where it works, and its command. */
+/** An agent that systemd keeps running for the person: its name, its folder, and its command. */
 type AgentUnit = { name: string; about: string; cwd: string; command: readonly string[]; home: string }
 
 type Ran = { code: number; said: string }
@@ -42,7 +42,7 @@ export class AgentUnits {
     return join(XDG_CONFIG_HOME, 'systemd', 'user', unitOf(name))
   }
 
-  /** Writes the unit and starts it, anew where it runs already. Returns words for the person; throws what systemd said. */
+  /** Writes the unit and starts it; restarts it if it runs already. Returns messages for the person; throws what systemd said. */
   async start(unit: AgentUnit): Promise<string[]> {
     const file = this.fileOf(unit.name)
     mkdirSync(dirname(file), { recursive: true })
@@ -62,7 +62,7 @@ export class AgentUnits {
     return [`Its log: journalctl --user -u ${service} -f`, ...stays]
   }
 
-  /** Ends the unit and removes it; false where there was none. */
+  /** Stops the unit and removes it; false if it did not exist. */
   async remove(name: string): Promise<boolean> {
     const file = this.fileOf(name)
     try {

@@ -26,15 +26,15 @@ const occasionOf: Partial<Record<TaskState, Occasion>> = {
 }
 
 /**
- * Tells a person elsewhere, by the notifiers of the settings, what newly happens at the hub: a question, a blocked or finished
- * task, a review, a failure, a spent quota, a cap that is passed. Only the hub's process does so, and each thing is told once.
+ * Notifies a person elsewhere, by the notifiers of the settings, of what newly happens at the hub: a question, a blocked or finished task,
+ * a review, a failure, a used-up quota, a cap that is passed. Only the hub's process does so, and once for each event.
  */
 export class HubNotices {
   #parts: Parts
   #waiting: Told[] = []
   /** Resolves when all changes so far are looked at. */
   #seen = Promise.resolve()
-  /** The last thing that was told of each agent, of each workspace and of each pipeline. */
+  /** The last notice about each agent, each workspace and each pipeline. */
   #told = new Map<string, string | number>()
 
   constructor(parts: Parts) {
@@ -47,7 +47,7 @@ export class HubNotices {
 
   async #gather(changes: readonly HubChange[]): Promise<void> {
     const told: Told[] = []
-    // One after the other, in the order in which they happened. A task that cannot be read is not told of.
+    // One after the other, in the order in which they happened. A task that cannot be read causes no notice.
     for (const change of changes) told.push(...(await this.#noticeOf(change).catch(() => [])))
     if (told.length === 0) return
     const isFirst = this.#waiting.length === 0
@@ -110,7 +110,7 @@ export class HubNotices {
     return [{ event: 'parked', agent: name, workspace, text, view: agentView(id) }]
   }
 
-  /** Whether something was not told yet; then it is told now. */
+  /** Whether there was no notice of this yet; also remembers it. */
   #isNew(subject: string, what: string | number | undefined): boolean {
     if (what === undefined || this.#told.get(subject) === what) return false
     this.#told.set(subject, what)

@@ -24,8 +24,8 @@ const napMs = 500
 const listMs = 3_000
 
 /**
- * Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. The client keeps its tools while the
- * hub is away: a call waits for the hub, connects anew where the hub was restarted, and says plainly when it is still away.
+ * Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. The client keeps its tools while the hub is away: a
+ * call waits for the hub, reconnects if the hub was restarted, and says plainly when it is still away.
  */
 export async function serveProxy(io: Io, place: HubPlaceNow): Promise<void> {
   const key = clientKey(io, place)
@@ -66,7 +66,7 @@ async function ownTools(clock: Clock): Promise<ListedTool[]> {
   return hubTools(hub, clock, nobody).map(({ name, description, schema }) => ({ name, description, schema }))
 }
 
-/** A connection to the hub's MCP endpoint that is made anew whenever the hub has lost it. */
+/** A connection to the hub's MCP endpoint that is made again whenever the hub has lost it. */
 class HubLink {
   #place: HubPlaceNow
   #key: RunKey
@@ -79,7 +79,7 @@ class HubLink {
     this.#clock = clock
   }
 
-  /** The hub's tools; undefined where it does not answer within `ms`. */
+  /** The hub's tools; undefined if it does not answer within `ms`. */
   async listTools(ms: number): Promise<ListedTool[] | undefined> {
     const listed = this.#connected().then((client) => client.listTools(undefined, { timeout: ms }))
     const late = new AbortController()
@@ -118,7 +118,7 @@ class HubLink {
     }
   }
 
-  /** The resources of the hub, such as the files of a task; none while the hub is away. */
+  /** The resources of the hub, such as the files of a task; empty while the hub is away. */
   resources(): Resources {
     return {
       families: [],

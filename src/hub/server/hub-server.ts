@@ -250,7 +250,7 @@ type HubAddressOptions = WishedAddress & {
   qr?: QrWish
   /** Whether prompts can be sent to projects from the page. */
   allowPrompts?: boolean
-  /** Where the other hubs of the same ledger reach this one. */
+  /** The address at which the other hubs of the same ledger reach this one. */
   innerUrl?: string
   /** The address of the ledger; without one it is a file of this home. */
   ledger?: string
@@ -258,7 +258,7 @@ type HubAddressOptions = WishedAddress & {
   keepFinishedMs?: number
 }
 
-/** Serves the hub at its address until the process is ended. */
+/** Serves the hub at its address until the process is stopped. */
 export async function serveUntilEnded(io: Io, home: string, wish: HubAddressOptions): Promise<void> {
   const settings = await readSettings({ home }, { env: io.env })
   const { hub } = settings
@@ -293,7 +293,7 @@ export async function serveUntilEnded(io: Io, home: string, wish: HubAddressOpti
 /** `address`: the address of the page for browsers, known once the hub listens. */
 type ServedAt = ServedAddress & Pick<HubAddressOptions, 'qr' | 'allowPrompts' | 'innerUrl'> & { address?: string }
 
-/** Opens the notifiers of the settings for what happens at the hub; undefined where the settings name none. */
+/** Opens the notifiers of the settings for the events of the hub; undefined if the settings name none. */
 async function noticesOf(
   io: Io,
   home: string,
@@ -339,7 +339,7 @@ async function serve(io: Io, home: string, open: OpenHub, at: ServedAt): Promise
   tell(
     `MCP: ${page ?? local}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
   )
-  // A secret in a log would outlive its use, so the link is told to a terminal alone.
+  // A secret in a log would outlive its use, so the link is only shown on a terminal.
   if (io.err.isTTY) {
     const { secret } = await open.signIns.makeLink({ role: 'admin' }, person)
     const link = pageLink(at.address, secret)

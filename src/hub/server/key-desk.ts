@@ -33,8 +33,8 @@ const napMs = 50
 const person = { id: 'own', name: 'user', role: 'admin' } as const
 
 /**
- * Runs `work` with the keys of the hub that runs; where none does, and no other hub was named, with those in this machine's
- * own ledger, so that keys can be made before the hub is started.
+ * Runs `work` with the keys of the running hub. If no hub runs, and no other hub was named, uses those in this machine's own ledger, so
+ * that keys can be made before the hub is started.
  */
 export async function withKeys<T>(io: Io, work: (desk: OwnerDesk) => Promise<T>, server?: string): Promise<T> {
   const { home } = placeOf(io)
@@ -43,7 +43,7 @@ export async function withKeys<T>(io: Io, work: (desk: OwnerDesk) => Promise<T>,
   const hasKey = io.env[keyFileVariable] !== undefined || io.env.TERMAITE_HUB_KEY !== undefined
   const mayOpen = !hasKey && namedHub(io, settings, server) === undefined
   for (const late = io.clock.elapsed() + patienceMs; ;) {
-    // A hub that has just begun may not have told its address yet.
+    // A hub that has just started may not have published its address yet.
     const hub = new HubClient(hubPlace(io, settings, server))
     try {
       await hub.me()

@@ -15,7 +15,7 @@ import { copyEnding, removeCopy } from '../ledgers/sqlite/ledger-copy.ts'
 import { version } from '../../base/version.ts'
 import { ledgerWords, openPlace } from './open-ledger.ts'
 
-/** The warning that the disk of a ledger in a file is nearly full; undefined where it has room. `free` tells the bytes that are free. */
+/** The warning that the disk of a ledger in a file is nearly full; undefined if it has room. `free` returns the bytes that are free. */
 export function diskWarning(place: LedgerPlace, free = freeBytes): string | undefined {
   const bytes = 'path' in place && existsSync(place.path) ? free(place.path) : undefined
   return bytes !== undefined && bytes < littleDisk ? fullDiskWords(bytes) : undefined
@@ -81,7 +81,7 @@ export async function migrateLedger(io: Io, place: LedgerPlace): Promise<Migrate
   return migrate(place.address, io.clock)
 }
 
-/** Opens a ledger to be read or written as a whole. Throws `LedgerTaken` where a hub has it open. */
+/** Opens a ledger to be read or written as a whole. Throws `LedgerTaken` if a hub has it open. */
 async function openArchive(io: Io, place: LedgerPlace): Promise<LedgerArchive> {
   if ('address' in place) {
     const { postgresArchive } = await import('../ledgers/postgres/archive.ts')

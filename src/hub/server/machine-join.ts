@@ -17,7 +17,7 @@ import { AgentUnits, runProgram } from './agent-unit.ts'
 import { isOwnHub } from '../client/hub-address.ts'
 import { faultOf, HubClient } from '../client/hub-client.ts'
 
-/** `code` asks the person where the command line has none; `options` are those of `termaite agent`. */
+/** `code` asks the person if the command line has no code; `options` are those of `termaite agent`. */
 type JoinWish = { url: string; code(): Promise<string>; options: readonly string[]; service: boolean }
 
 /** A machine's note of a hub that it has joined. The key is in a file beside it. */
@@ -67,7 +67,7 @@ export async function joinHub(io: Io, { url, code, options, service }: JoinWish)
   say(io, [`The agent runs, and starts with this machine (${units.fileOf(name)}).`, ...words].join('\n'))
 }
 
-/** The name that the hub knows the stored key by; undefined where there is no key yet, or the hub does not know it. */
+/** The name under which the hub knows the stored key; undefined if there is no key yet, or the hub does not know it. */
 async function knownName(io: Io, url: string, keyFile: string): Promise<string | undefined> {
   const key = readKey(keyFile)
   if (key === undefined) return undefined
@@ -127,7 +127,7 @@ async function stableProgram(io: Io, home: string): Promise<Program> {
   )
 }
 
-/** Has the plan of the agent made, so that a missing CLI or login is told here and not in a log. */
+/** Makes the agent plan a dry run, so that a missing CLI or login is reported here and not in a log. */
 async function checkAgent(io: Io, [word, ...rest]: Program, args: readonly string[]): Promise<void> {
   const { code, said } = await runProgram(io, word, [...rest, ...args, '--dry-run'])
   if (code !== 0)
@@ -137,7 +137,10 @@ async function checkAgent(io: Io, [word, ...rest]: Program, args: readonly strin
     )
 }
 
-/** Undoes a join: ends the agent and its unit, the key at the hub, and the files here. `typed` names the hub where there are several. */
+/**
+ * Undoes a join: stops the agent and its unit, revokes the key at the hub, and removes the files here. `typed` names the hub if there are
+ * several.
+ */
 export async function leaveHub(io: Io, typed: string | undefined): Promise<void> {
   const all = joinedIn(homeOf(io.env))
   const known = hubsIn(all)

@@ -8,7 +8,7 @@ import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { fileHubLedger, LedgerTaken } from '../ledgers/sqlite/hub-ledger.ts'
 import { ledgerIn } from '../client/hub-address.ts'
 
-/** Where a hub keeps its tasks: a file of this home, or a database that several hubs may share. */
+/** The storage of a hub's tasks: a file of this home, or a database that several hubs may share. */
 export type LedgerPlace = { path: string } | { address: PostgresAddress }
 
 /** The parts of the settings that name the ledger. */
@@ -42,7 +42,7 @@ export async function ledgerPlace(
 /** The words for a ledger on a screen. They hold no password. */
 export const ledgerWords = (place: LedgerPlace) => ('path' in place ? place.path : place.address.shown)
 
-/** Opens a ledger. Throws `LedgerTaken` where it is a file that another process has open. */
+/** Opens a ledger. Throws `LedgerTaken` if it is a file that another process has open. */
 export async function openPlace(
   io: Pick<Io, 'clock' | 'err'>,
   place: LedgerPlace,

@@ -20,7 +20,7 @@ export type WishedAddress = {
   behindProxy?: string
 }
 
-/** Where the hub listens and whom it believes. */
+/** The address at which the hub listens, and the proxies that it trusts. */
 export type ServedAddress = FrontOptions & {
   host: string
   port: number
@@ -28,7 +28,7 @@ export type ServedAddress = FrontOptions & {
   metricsFrom?: AddressRanges
 }
 
-/** Puts the options and the settings together; throws where the hub would show keys to the network, or believe anybody. */
+/** Combines the options and the settings; throws if the hub would show keys to the network, or trust anybody. */
 export function servedAddress(wish: WishedAddress, { hub }: Pick<Settings, 'hub'>): ServedAddress {
   const { host, port } = wish
   const url = wish.publicUrl ?? hub.publicUrl

@@ -11,14 +11,14 @@ type Parts<Own> = JoinedMachines & {
   own: Own
 }
 
-/** The machine of an id; throws in words where it cannot be reached. */
+/** The machine of an id; throws an error with an explanation if it cannot be reached. */
 function reached(machines: Machines, machine: string): FarMachine {
   const far = machines.reach(machine)
   if (!far) throw new HubError('conflict', awayWords(machine, machines))
   return far
 }
 
-/** Prompts for the projects of all machines, where each machine allows them. */
+/** Prompts for the projects of all machines that allow them. */
 export class AllPrompts implements MachinePrompts {
   #parts: Parts<MachinePrompts>
 

@@ -15,7 +15,7 @@ type Parts = JoinedMachines & {
 /** How long the first list of a machine is waited for; after that it follows with the next reading. */
 const firstMs = 1_000
 
-/** The terminals of all machines. A machine that is slow to answer holds up nobody: its last list stands until the next one has come. */
+/** The terminals of all machines. A machine that is slow to answer delays nobody: its last list is used until the next one has come. */
 export class AllTerminals implements MachineTerminals {
   #parts: Parts
   #lists = new WeakMap<FarMachine, { rows: TerminalRow[]; reading?: Promise<void> }>()
@@ -66,7 +66,7 @@ export class AllTerminals implements MachineTerminals {
     return found
   }
 
-  /** Reads the list of a machine anew, unless it is being read. Returns at once for a machine whose list is known. */
+  /** Reads the list of a machine again, unless it is being read. Returns at once for a machine whose list is known. */
   #read(machine: FarMachine): Promise<void> {
     const known = this.#lists.get(machine) ?? { rows: [] }
     const isFirst = !this.#lists.has(machine)

@@ -91,7 +91,7 @@ export class AllTurns implements MachineTurns {
     }
   }
 
-  /** Tells of the turns of one machine until its stream ends; then none of them is known any more. */
+  /** Publishes the turns of one machine until its stream ends; then none of them is known any more. */
   async #read(
     machine: string | undefined,
     follow: (signal: AbortSignal) => AsyncIterable<TurnChange>,

@@ -30,7 +30,7 @@ export class HomeTerminals implements MachineTerminals {
   #parts: Parts
   #opened: ReturnType<Parts['terminals']> | undefined
   #typedInto = new Map<string, Promise<Terminal | undefined>>()
-  /** The sessions of terminals whose supervisor has ended; null for a terminal without a session. */
+  /** The sessions of terminals whose supervisor has exited; null for a terminal without a session. */
   #left = new Map<string, (SupervisedSessionState & { root: string }) | null>()
 
   constructor(parts: Parts) {
@@ -73,7 +73,7 @@ export class HomeTerminals implements MachineTerminals {
     if (!found) {
       found = this.open(id).catch(() => undefined)
       this.#typedInto.set(id, found)
-      // The agent of the terminal may be started anew in another terminal under the same id.
+      // The agent of the terminal may be restarted in another terminal under the same id.
       void found.then((terminal) => terminal?.exited).then(() => this.#typedInto.delete(id))
     }
     const terminal = await found

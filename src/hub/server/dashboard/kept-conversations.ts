@@ -20,7 +20,7 @@ type Parts = {
 /** How many places a search names. */
 const mostFound = 50
 
-/** The conversations of this home: the logs are the truth, and the index says where they are and what stands in them. */
+/** The conversations of this home: the logs are the truth, and the index says where they are and what they contain. */
 export function keptConversations({ open, store, clock, mask }: Parts): Conversations {
   /** Brings the index up to date first. */
   const using = async <T>(work: (index: Index) => Promise<T>): Promise<T> => {

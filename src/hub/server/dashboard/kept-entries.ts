@@ -89,7 +89,7 @@ export class KeptEntries {
     return { entries: found.all, older: true, newer: false }
   }
 
-  /** The entries on both sides of one; the end of the conversation where there is no such entry. */
+  /** The entries on both sides of one; the end of the conversation if there is no such entry. */
   async #around(id: string): Promise<Page> {
     let newer: PlacedEntry[] = []
     let dropped = false

@@ -69,7 +69,9 @@ export class LiveWords {
     }
   }
 
-  /** Returns the words that the reader does not have yet: each text is sent from the place where it differs from the text that was sent before. */
+  /**
+   * Returns the text that the reader does not have yet: each text is sent from the first character that differs from what was sent before.
+   */
   next(): LiveTurn {
     const growth = (key: string, text: string): Growth => {
       const masked = this.#mask(text)

@@ -1,7 +1,7 @@
 import type { Io } from '../../../core/io.ts'
 import { say, UsageError } from '../../../core/io.ts'
 
-/** Whether a QR code is shown: `usual` shows one where a phone could open the address. */
+/** Whether a QR code is shown: `usual` shows one if a phone could open the address. */
 export type QrWish = 'always' | 'never' | 'usual'
 
 export function qrWish({ qr, 'no-qr': none }: { qr?: unknown; 'no-qr'?: unknown }): QrWish {
@@ -39,8 +39,8 @@ export async function showQr(
 }
 
 /**
- * The rows of a code, two of its rows in each line. With colours it is black on white whatever the terminal's own colours are;
- * without them it is drawn in the terminal's own, where most readers know a code with light and dark exchanged too.
+ * The rows of a code, two of its rows in each line. With colours it is black on white whatever the terminal's own colours are; without them
+ * it has the terminal's own colours, because most readers also accept a code with light and dark swapped.
  */
 export function qrLines(data: readonly (readonly boolean[])[], paint: 'colours' | 'none'): string[] {
   const lines: string[] = []

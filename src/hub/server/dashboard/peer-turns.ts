@@ -132,13 +132,13 @@ export class PeerTurns implements MachineTurns {
     } catch {
       // A process that died ends its turns.
     }
-    // A follower that has come since then has found the turn anew.
+    // A follower that has come since then has found the turn again.
     if (signal.aborted) return
     this.#peers.delete(about.turn)
     this.#feed.tell({ type: 'turn-over', turn: about.turn })
   }
 
-  /** The row after an event; the same one where the event changes nothing that is shown. */
+  /** The row after an event; the same row if the event changes nothing that is shown. */
   #changed(row: TurnRow, event: Event): TurnRow {
     const { clock, mask } = this.#parts
     const by = event.by !== undefined && event.by !== 'termaite' && event.by !== 'user' ? event.by : row.by

@@ -39,9 +39,9 @@ const patienceMs = 20_000
 const longestTrouble = 2_000
 
 /**
- * Begins turns as `termaite -p` does: each in a process of its own, in the folder of its project. The process belongs to nobody but
- * itself, so that the turn goes on when the hub ends; `termaite ps` lists it, and the page, `termaite stop` or an open chat reach it as
- * every other turn. The text of the prompt is its standard input, and stands in no list of processes.
+ * Begins turns as `termaite -p` does: each in a process of its own, in the folder of its project. The process is independent, so that the
+ * turn goes on when the hub stops; `termaite ps` lists it, and the page, `termaite stop` or an open chat reach it like every other turn.
+ * The text of the prompt is its standard input, so no list of processes shows it.
  */
 export class ProjectPrompts implements MachinePrompts {
   #parts: Parts
@@ -112,7 +112,7 @@ export class ProjectPrompts implements MachinePrompts {
     }
   }
 
-  /** Throws where the folder is not trusted, or its settings have no such agent. */
+  /** Throws if the folder is not trusted, or its settings have no such agent. */
   async #check(root: string, agent: string | undefined): Promise<void> {
     const { io, home, store } = this.#parts
     const { state } = await new TrustBook(store, { clock: io.clock, own: home }).of(root)
@@ -184,7 +184,7 @@ const isPromptOf = (item: Entry | undefined, { session, pid }: Wanted) =>
   item.owner !== undefined &&
   ownerPid(item.owner) === pid
 
-/** Resolves when the prompt of a process stands in the log; never where the signal aborts first. */
+/** Resolves when the prompt of a process is in the log; never resolves if the signal aborts first. */
 async function began({ log }: Project, wanted: Wanted, signal: AbortSignal): Promise<'began'> {
   for await (const { item } of log.follow(wanted.from, signal)) if (isPromptOf(item, wanted)) return 'began'
   return new Promise(() => {})

@@ -24,13 +24,13 @@ type Wishes = {
   allowPrompts: boolean
   /** The address book that this hub shares with other hubs; without it the hub is alone. */
   book?: HubBook
-  /** Where the other hubs reach this one. */
+  /** The address at which the other hubs reach this one. */
   innerUrl?: string
 }
 
 /** All machines of a hub as its parts see them. */
 type HubMachines = Required<Pick<HubServerOptions, 'terminals' | 'links' | 'relays'> & MachineParts> & {
-  /** The work that any machine can be asked for, and that of the hub's own machine, where work is registered. */
+  /** The work of all machines, and the registry for the work of the hub's own machine. */
   work: MachinesAtWork
   ownWork: MachineWork
   /** Keeps the links and the address book until the hub closes. */

@@ -16,7 +16,7 @@ import { machineIdentity } from '../../client/machine-identity.ts'
 import { keepLinked } from './machine-link.ts'
 import { servedMachine } from './served-machine.ts'
 
-/** How often a process that does not have the link checks whether the process that had it has ended. */
+/** How often a process without the link checks whether the process that had it has exited. */
 const turnMs = 3_000
 
 /** Whether a hub is at an address of this machine alone. */
@@ -33,8 +33,8 @@ type Parts = {
 }
 
 /**
- * Keeps the link of this machine and home to a hub: one process at a time has it, and another one takes it over when that ends. The hub
- * of this very home needs none.
+ * Keeps the link of this machine and home to a hub: one process at a time has it, and another one takes it over when that process exits.
+ * The hub of this home itself needs no link.
  */
 export async function keepMachineLink(io: Io, parts: Parts, signal: AbortSignal): Promise<void> {
   const { clock, env } = io

@@ -22,7 +22,7 @@ function strange(word: string): never {
   throw new UsageError(`--offer: found "${word}", allowed: ${machineOffers.join(', ')}, separated by commas.`)
 }
 
-/** Says in words what people at the hub can see and do here. */
+/** The text that says what people at the hub can see and do here. */
 export function offeredWords(machine: string, offers: readonly MachineOffer[]): string {
   const can = offers.map((each) => offerWords[each])
   if (can.length === 0) return `People at the hub see nothing of ${machine}.`

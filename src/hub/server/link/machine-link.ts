@@ -16,7 +16,7 @@ export type LinkNews = 'linked' | 'ended' | 'refused' | 'served' | 'failed'
 type Parts = {
   clock: Clock
   env: Readonly<Record<string, string | undefined>>
-  /** The address of the hub; it is looked up anew before each try. */
+  /** The address of the hub; it is looked up again before each attempt. */
   url(): string
   key: KeySource
   identity: MachineIdentity
@@ -33,19 +33,19 @@ type Parts = {
 /** The waits between tries: doubled after each failure up to the longest one. */
 const firstWaitMs = 500
 const longestWaitMs = 30_000
-/** The wait after a refusal that trying again does not mend. */
+/** The wait after a refusal that another attempt would not fix. */
 const refusedWaitMs = 5 * 60_000
 /** A link that held this long was good: the next try begins with the shortest wait. */
 const goodMs = 10_000
 /** How long the hub may take to answer the hello. */
 const welcomeMs = 15_000
 
-/** How one try ended. `isFinal`: another try soon would end in the same way. */
+/** The outcome of one attempt. `isFinal`: another attempt soon would have the same outcome. */
 type Ended = { why: string; news: LinkNews; isFinal?: boolean; heldMs: number }
 
 /**
  * Keeps one outbound connection of this machine to its hub until the signal aborts: after a sleep, a change of the address or a cut cable
- * it is made anew, with growing pauses, and at whichever hub answers at the address then.
+ * it reconnects, with growing pauses, to whichever hub then answers at the address.
  */
 export async function keepLinked(parts: Parts, signal: AbortSignal): Promise<void> {
   const { clock, tell, chance = Math.random } = parts
@@ -60,7 +60,7 @@ export async function keepLinked(parts: Parts, signal: AbortSignal): Promise<voi
     const { why, news, isFinal = false, heldMs } = ended
     if (signal.aborted) return
     if (heldMs > goodMs) wait = firstWaitMs
-    // The same trouble is told once, however long it lasts.
+    // The same problem is reported once, however long it lasts.
     if (why !== told) tell(news, news === 'ended' ? `The link to the hub ended: ${why}. It is made anew.` : why)
     told = news === 'ended' ? '' : why
     const pause = isFinal ? refusedWaitMs : wait

@@ -50,7 +50,7 @@ export class RegisteredWork implements MachineWork {
     const left = new AbortController()
     this.#running++
     const done = (async () => run(kind.input.parse(input), { by, signal: AbortSignal.any([signal, left.signal]) }))()
-    // Work that goes on after it was given up counts until it has ended.
+    // Work that goes on after it was given up counts until it is over.
     done.then(
       () => this.#running--,
       () => this.#running--,

@@ -17,7 +17,7 @@ type Wishes = {
   machine: string
   /** Whether people elsewhere may send prompts to the projects of this machine. */
   allowPrompts: boolean
-  /** Whether turns are only read from elsewhere, so that none waits for an answer from there. */
+  /** Whether people elsewhere can only read the turns, so that no turn waits for an answer from there. */
   onlyReading?: boolean
 }
 

@@ -67,7 +67,7 @@ export async function fetchWork(
   )
 }
 
-/** Downloads a bundle; one that is cut off goes on from where it was. The checksum is compared at the end. */
+/** Downloads a bundle; an interrupted download continues. The checksum is compared at the end. */
 async function downloaded(
   { clock, signal }: Pick<Io, 'clock' | 'signal'>,
   bundle: TryBundle,

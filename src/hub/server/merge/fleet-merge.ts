@@ -72,9 +72,9 @@ export function offerMerging(work: MachineWork, merger: WorkMerger): void {
 
 const by = { name: 'hub', role: 'admin' } as const
 
-/** Merges on the machine of the hub where it has the repository, else on the first linked machine that has it and can. */
+/** Merges on the machine of the hub if it has the repository, otherwise on the first linked machine that has it and can. */
 export function fleetMerger(own: WorkMerger, machines: () => MachinesAtWork | undefined): WorkMerger {
-  /** The machine that has said that it can merge a task; missing where the hub's own merges it. */
+  /** The machine that has said that it can merge a task; missing if the hub's own machine merges it. */
   const chosen = new Map<string, string>()
   const others = async () =>
     (await machines()?.withWork(mergeKind.name))?.filter((machine) => machine !== own.machine) ?? []

@@ -25,7 +25,7 @@ import { isOwnHub } from '../../client/hub-address.ts'
 /** A workspace as a new task names it. */
 type NamedWorkspace = { workspace: string; origin: TaskOrigin }
 
-/** The workspace of a new task: the one that was typed, else that of the folder that the person stands in. */
+/** The workspace of a new task: the one that was typed, otherwise that of the person's current folder. */
 export function wantedWorkspace(io: Io, typed: unknown, hub: string): Promise<NamedWorkspace> {
   return typeof typed === 'string' ? workspaceNamed(io, typed, hub) : workspaceAt(io, placeOf(io).root, hub)
 }
@@ -96,8 +96,8 @@ async function rememberRepository(io: Io, root: string): Promise<void> {
 }
 
 /**
- * The folder of this machine that is a workspace; undefined where this machine has none. The folder that the person stands in comes
- * first. Each repository is read again, because another one may have come in its place.
+ * The folder of this machine that is a workspace; undefined if this machine has none. The person's current folder comes first. Each
+ * repository is read again, because another one may have replaced it.
  */
 export async function rootOf(io: Io, workspace: string, here?: string): Promise<string | undefined> {
   const folder = folderIn(workspace)

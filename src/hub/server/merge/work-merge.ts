@@ -32,9 +32,9 @@ import { rootOf } from './own-workspaces.ts'
 import { shortId } from '../../client/hub-client.ts'
 
 /**
- * The work of a task's newest try in the repository at `root`, exactly as it was reviewed: where the branch is elsewhere or at an older
- * try, the work is fetched first. Undefined where there is no branch and the work is kept nowhere. Throws MergeRefused, with the changes
- * that nobody has reviewed, where the branch has moved since.
+ * The work of a task's newest try in the repository at `root`, exactly as it was reviewed: if the branch is elsewhere or at an older try,
+ * the work is fetched first. Undefined if there is no branch and the work is kept nowhere. Throws MergeRefused, with the changes that
+ * nobody has reviewed, if the branch has moved since.
  */
 export async function reviewedWork(
   io: Io,
@@ -63,8 +63,9 @@ export async function reviewedWork(
 }
 
 /**
- * The work that an agent hands in by its commit alone: the diff is read from the branch of the task, so that what is reviewed is what
- * would be merged. A repository that is elsewhere is read when the work is merged. Throws HubError where the branch is at another commit.
+ * The work that an agent submits only by its commit: the diff is read from the branch of the task, so that the reviewed changes are those
+ * that would be merged. A repository on another machine is read when the work is merged. Throws HubError if the branch is at another
+ * commit.
  */
 export async function handedInWork(io: Io, { id, workspace }: Task, commit: string) {
   const root = await rootOf(io, workspace)
@@ -114,7 +115,7 @@ async function changedSince(io: Io, task: Task, { number, commit }: TaskTry, wor
 
 /** Merges the work of tasks on this machine, into the branch that is checked out in their workspace. */
 export function machineMerger(io: Io, read: BundleReader, machine: string = machineNameOf(undefined)): WorkMerger {
-  /** The reviewed work of a task; throws where it cannot be merged here. */
+  /** The reviewed work of a task; throws if it cannot be merged here. */
   const workOf = async (task: Task): Promise<LocalWork> => {
     const { id, workspace } = task
     const elsewhere = `Merge it on the machine that has the repository: termaite task approve ${shortId(id)} --merge`
@@ -166,8 +167,8 @@ export function machineMerger(io: Io, read: BundleReader, machine: string = mach
 }
 
 /**
- * Says why only a person who is asked at this moment may merge a task's work: programs could start by themselves from it, or its agent
- * has not said which commit was to be reviewed. Undefined where any approval will do.
+ * Says why only a person who is asked at this moment may merge a task's work: programs could start by themselves from it, or its agent has
+ * not said which commit was to be reviewed. Undefined if any approval will do.
  */
 export function askedWords({ tries }: Task, { files, root, branch }: LocalWork): string | undefined {
   const paths = files.map(({ path }) => path).filter(isAskedAbout)
@@ -210,7 +211,7 @@ export function obstacleWords(task: Task, work: LocalWork, obstacle: MergeObstac
   ].join('\n')
 }
 
-/** Removes the branch of merged work, and the worktrees that killed agents left. Returns what was done, in words. */
+/** Removes the branch of merged work, and the worktrees that killed agents left. Returns messages about what was done. */
 export async function sweepWork(io: Io, work: LocalWork): Promise<string[]> {
   const place = placeOf(io, work.root)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
