@@ -172,7 +172,7 @@ export async function wallFacts(
   })
 }
 
-/** The wall around a seat's commands, or why there is none; undefined if the leash needs none. */
+/** The wall around a seat's commands, or why they have no wall; undefined if the leash needs none. */
 export async function wallAround(
   seat: Pick<NativeSeat, 'settings' | 'leash'>,
   tools: readonly Tool[],
