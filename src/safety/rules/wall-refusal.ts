@@ -27,7 +27,7 @@ export function refusalIn(output: string, ran: WalledCommand): WallRefusal | und
   return undefined
 }
 
-/** An error stands near the end of an output. */
+/** An error is near the end of an output. */
 const mostLines = 200
 
 /*

@@ -29,7 +29,7 @@ export type FolderTrust = {
   excess?: string
 }
 
-/** How a file differs from the one that was trusted; `before` is a copy of that one, where there is one. */
+/** How a file differs from the one that was trusted; `before` is a copy of that one, if there is one. */
 export type FileChange = { path: string; how: 'new' | 'changed' | 'removed'; before?: Ref }
 
 /** A file as it was trusted. `copy` shows later what changed; long and binary files have none. */
