@@ -50,7 +50,7 @@ export interface Snapshots {
   prepare(): Promise<void>
   /** Ends the work that goes on in the background. Nothing can be taken afterwards. */
   stop(): void
-  /** Records a turn; called again with `after` when the turn has ended. */
+  /** Records a turn; called again with `after` when the turn is over. */
   keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
   /** Lists the recorded turns, oldest first. */
   list(): Promise<TurnRecord[]>

@@ -112,7 +112,7 @@ function move(from: string, to: string): void {
   )
 }
 
-/** Does something in a folder; where the folder is closed, it is opened first, and `more` is done. */
+/** Does something in a folder; if the folder is closed, it is opened first, and `more` is done. */
 function opened(folder: string, act: () => void, more?: () => void): void {
   try {
     act()
