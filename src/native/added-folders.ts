@@ -23,7 +23,7 @@ export class AddedFolders {
     this.#set = set
   }
 
-  /** The folders that are still what they were: one that was replaced by a link leads elsewhere, and counts no more. */
+  /** The folders that have not been replaced: a folder that became a link leads elsewhere, and no longer counts. */
   get now(): readonly string[] {
     return [...new Set([...this.#said, ...this.#set])].filter(isSameFolder)
   }
@@ -38,7 +38,7 @@ export class AddedFolders {
     this.#set = this.#set.filter((one) => one !== folder)
   }
 
-  /** Takes over the folders of settings that were read again. */
+  /** Replaces the folders of the settings after the settings were read again. */
   setAnew(set: readonly string[]): void {
     this.#set = set
   }
@@ -88,7 +88,7 @@ export function addableFolder(named: string, base: string, { root, home, env }: 
 /** Folders in which no file is the person's own work. */
 const systemFolders = ['/etc', '/boot', '/dev', '/proc', '/sys', '/private/etc', '/System']
 
-/** Folders that may hold a folder of the person's, and are none themselves. */
+/** Folders that may contain a folder of the person's but cannot be added themselves. */
 const shared = '/bin /sbin /lib /lib64 /usr /usr/local /var /run /opt /home /Users /tmp /var/tmp /private/tmp'.split(
   ' ',
 )
@@ -107,7 +107,7 @@ export function setFolders(set: readonly string[], place: FolderPlace): { folder
   return { folders, warnings }
 }
 
-/** The sentence that tells an agent about the added folders; undefined where there are none. */
+/** The sentence that tells an agent about the added folders; undefined without any. */
 export function foldersWords(folders: readonly string[]): string | undefined {
   if (folders.length === 0) return undefined
   const each = folders.map((folder) => {
@@ -121,6 +121,6 @@ export function foldersWords(folders: readonly string[]): string | undefined {
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** The folders in a line for the person. */
+/** The folders as one line for the person. */
 export const foldersLine = (folders: readonly string[], cwd: string): string =>
   folders.map((folder) => shortPath(folder, cwd)).join(', ')

@@ -55,7 +55,7 @@ export async function machineWall(given: Env, cwd: string): Promise<Wall> {
   return wall
 }
 
-/** Starts an agent without what the project brings and the person has not trusted, and behind a wall in each turn that needs one. */
+/** Starts an agent without the project's files that the person has not trusted, and behind a wall in each turn that needs one. */
 export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
   const walled = walledIn(agent, parts)
   const profile = profileOf(agent)
@@ -104,7 +104,7 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
     const home = await makePrivateHome(join(homes, id), { home: place.home, root, mark, files })
     await settleLeftHomes(homes, id, isRunning)
     const { openSeatChannel, seatFile } = await import('../border/seat-channel.ts')
-    // An agent that only advises calls nobody else.
+    // An agent that only advises calls no other agent.
     const channel = parts.advises
       ? undefined
       : await openSeatChannel({ env: { ...parts.env, ...ours(env) }, cwd, root, leash })
@@ -121,10 +121,10 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
       git: leash === 'read' ? 'read' : 'write',
       network: true,
       sockets: leash !== 'read',
-      // A CLI may bring a sandbox of its own, which then stands inside ours.
+      // A CLI may bring its own sandbox, which then runs inside ours.
       nested: profileOf(agent) !== undefined,
       home: place.home,
-      // Nobody knows what a command without a profile needs.
+      // It is unknown what a command without a profile needs.
       whole: files === undefined,
       binds: [...home.binds, { from: seat, to: seatFile(await promises.realpath(own)), write: false }],
       ...ownPlaces(files, [...(parts.readable?.() ?? []), join(own, 'guards')]),
@@ -153,8 +153,8 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
 }
 
 /**
- * The CLI's own folders where a wall cannot show private copies in their place, as on macOS: they can be read, and only the
- * sessions and the logins written. A file that mixes state and settings is not written there.
+ * The CLI's own folders when a wall cannot show private copies in their place, as on macOS: they can be read, and only the sessions and
+ * logins can be written. A file that mixes state and settings is not writable then.
  */
 function ownPlaces(
   files: CliFiles | undefined,
@@ -167,8 +167,8 @@ function ownPlaces(
 }
 
 /**
- * The folders of files that the command of the person's settings names by their whole paths, such as a script and what lies beside
- * it. The words of a prompt name none, and neither our own files nor keys are shown.
+ * The folders of the files that the person's command names by absolute path, such as a script and the files beside it. Words of a
+ * prompt are not taken as paths, and neither our own files nor keys are shown.
  */
 function namedPlaces(agent: AgentSettings, home: string, own: string): string[] {
   const { command = '', args = [] } = agent.kind === 'native' ? {} : agent
@@ -182,10 +182,10 @@ function namedPlaces(agent: AgentSettings, home: string, own: string): string[] 
   })
 }
 
-/** Our own variables of a seat, such as the address of its hub. */
+/** termaite's own variables of a seat, such as the address of its hub. */
 const ours = (env: Env) => Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('TERMAITE_')))
 
-/** The variable by which a later process sees that a private home is still in use. */
+/** The variable by which a later process knows that a private home is still in use. */
 const markName = 'TERMAITE_WALL'
 
 async function isRunning(mark: string): Promise<boolean> {

@@ -13,11 +13,11 @@ import { slugOf } from '../home/project.ts'
 import { noteOnce } from './native-parts.ts'
 
 /**
- * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.
- * Undefined where it cannot be made.
+ * The project's own folder for the caches of package managers: what a command leaves there is not run in other projects.
+ * Undefined if it cannot be made.
  */
 export async function projectCaches(parts: NativeParts): Promise<string | undefined> {
-  // A run of which nothing is kept leaves no cache either.
+  // A run that keeps nothing leaves no cache either.
   return parts.audited ? projectFolder(parts, 'caches') : undefined
 }
 
@@ -32,12 +32,12 @@ function projectFolder(parts: NativeParts, name: string): Promise<string | undef
   )
 }
 
-/** Where a pnpm before version 11 reads its settings: npm would warn of a variable that leads to the store. */
+/** Where pnpm before version 11 reads its settings: with a variable for the store, npm would print a warning. */
 const pnpmSettings = process.platform === 'darwin' ? 'Library/Preferences/pnpm/rc' : '.config/pnpm/rc'
 
 /**
  * The folder that is the home of a project's commands, with the settings that no variable can give. The home is filled before it is
- * put into its place, because commands could fill it with links afterwards. Undefined where it cannot be made.
+ * put into its place, because commands could fill it with links afterwards. Undefined if it cannot be made.
  */
 async function projectHome(parts: NativeParts): Promise<string | undefined> {
   const folder = placeIn(parts, 'home')
@@ -50,15 +50,15 @@ async function projectHome(parts: NativeParts): Promise<string | undefined> {
   } catch {
     await rm(made, { recursive: true, force: true })
   }
-  // Another process may have been first.
+  // Another process may have made it first.
   return existsSync(folder) ? folder : undefined
 }
 
 /** The home that commands of a project see in place of the person's. */
 type HomeView = {
-  /** The folders of it that may be written where the project may. */
+  /** The folders of the home that may be written if the project may be. */
   own: string[]
-  /** What else can be read: the person's git settings without logins and programs, and what the settings show. */
+  /** What else can be read: the person's git settings without logins and programs, and the places that the settings show. */
   shown: string[]
   names: Pick<NonNullable<Parameters<typeof wallEnvironment>[1]>, 'home' | 'gitSettings'>
 }
@@ -66,7 +66,7 @@ type HomeView = {
 /**
  * Makes the home of a project's commands: a folder of our own that only they see, at its own path. At the path of the person's home
  * the places that are shown there would be mounted through a folder that commands can fill with links; and macOS can show nothing
- * at another path. A run of which nothing is kept has the temporary folder as its home.
+ * at another path. In a run that keeps nothing, the temporary folder is the home.
  */
 export async function homeView(settings: NativeSeat['settings'], parts: NativeParts): Promise<HomeView> {
   const { home, root, env, audited } = parts
@@ -75,7 +75,7 @@ export async function homeView(settings: NativeSeat['settings'], parts: NativePa
   const { shown: agreed = [] } = await parts.project.read()
   const show = [
     ...(settings.sandbox.show ?? []).flatMap((path) => namedPlace(path, parts)),
-    // A place that was replaced by a link since the person agreed leads elsewhere, and counts no more.
+    // A place that was replaced by a link after the person agreed leads elsewhere, and no longer counts.
     ...agreed.filter((path) => showable(path, parts) === path),
   ]
   const folder = audited ? await projectHome(parts) : undefined
@@ -87,7 +87,7 @@ export async function homeView(settings: NativeSeat['settings'], parts: NativePa
   return { own: folder === undefined ? [] : [folder], shown, names }
 }
 
-/** Places of the running system, which every command has of its own. */
+/** Places of the running system; every command has its own. */
 const ofSystem = ['/proc', '/dev', '/sys']
 
 /**
@@ -103,7 +103,7 @@ export function showable(path: string, { root, home, env }: NativeParts): string
   return around.some((inner) => isWithin(place, inner)) ? undefined : place
 }
 
-/** The place that the settings show by a path, if it is there; a path through a folder that commands write could lead anywhere. */
+/** The place that the settings show, if it exists; a path through a folder that commands write could lead anywhere. */
 function namedPlace(path: string, parts: NativeParts): string[] {
   const { root, home, env, folders } = parts
   const named = path.replace(/^~(?=\/|$)/, env.HOME ?? home)

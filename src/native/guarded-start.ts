@@ -12,7 +12,7 @@ import { sha256 } from '../base/hash.ts'
 import { foldersDown } from '../base/files/real-path.ts'
 import { isThere } from '../base/files/files.ts'
 
-/** A CLI's command line and variables with which it leaves out what the project brings, and a note about that for the person. */
+/** The command line and variables that make a CLI leave out what the project brings, with a note about that for the person. */
 type GuardedStart = { argv: Argv; vars: Record<string, string>; told: string[] }
 
 /**
@@ -29,7 +29,7 @@ export async function guardedStart(
   const { state, out } = found.length === 0 ? unsteered : await (await trustBook(own)).of(root, cwd)
   const loose = out.filter((path) => found.some((name) => `/${path}/`.includes(`/${name}/`)))
   let trusted = state === 'trusted' && loose.length === 0
-  // Named by its content, because agents in other projects are started at the same time.
+  // The file is named by its content, because agents in other projects are started at the same time.
   const file = (name: string, text: string) => {
     const mark = sha256().update(text).digest('hex').slice(0, 12)
     return keptFile(join(own, 'guards', `${profile.name}-${mark}-${name}`), text)
@@ -37,7 +37,7 @@ export async function guardedStart(
   const guard = () => profile.guard?.({ home: env.HOME ?? '', cwd, env, root, trusted, file })
   let start = await guard()
   const names = found.join(', ')
-  // A command that the person wrote runs as written, so that no words can be added to it.
+  // A command that the person wrote runs as written: no words can be added to it.
   const isOwn = agent.command !== undefined
   const uses = () =>
     trusted ? undefined : start === undefined || start.refuses ? 'CLI' : isOwn && start.words ? 'command' : undefined
@@ -68,8 +68,8 @@ export async function guardedStart(
 }
 
 /**
- * Called before a CLI is started; the returned function is called after its end, and keeps the answers that the CLI wrote into the
- * project when it had none of its files there before. Where it had some, the trust in these tells what is an answer.
+ * Called before a CLI starts; the returned function is called after it exits. If the project had none of the CLI's files before, that
+ * function keeps the answers that the CLI wrote into the project. If it had some, the trust in those files decides what is an answer.
  */
 export function answerKeeper(profile: Profile, cwd: string, own: string): () => Promise<void> {
   const root = projectRoot(cwd)
@@ -80,15 +80,15 @@ export function answerKeeper(profile: Profile, cwd: string, own: string): () => 
   }
 }
 
-/** The files of the project that start programs in this CLI; instructions are text. */
+/** The files of the project that start programs in this CLI. Instruction files are not among them: they are only text. */
 function foundFiles({ projectFiles }: Profile, root: string, cwd: string): string[] {
   const folders = foldersDown(root, cwd)
   const names = projectFiles.filter((name) => !name.endsWith('.md'))
-  // A link that leads nowhere may lead somewhere when the CLI reads it.
+  // A link that leads nowhere now may lead somewhere when the CLI reads it.
   return names.filter((name) => folders.some((folder) => isThere(join(folder, name))))
 }
 
-/** The trust in a folder in which nothing steers a CLI. */
+/** The trust in a folder that has no files which steer a CLI. */
 const unsteered = { state: 'trusted', out: [] as string[] }
 
 async function trustBook(own: string) {
@@ -99,10 +99,10 @@ async function trustBook(own: string) {
   return new TrustBook(fileStore(own), { own })
 }
 
-/** The open questions by the folder that they are about: agents that start there at the same time share the answer. */
+/** The open questions by their folder: agents that start there at the same time share the answer. */
 const asking = new Map<string, Promise<boolean>>()
 
-/** Asks whether the project's files may be used by a CLI that would use them. They are trusted as the card shows them. */
+/** Asks whether a CLI may use the project's files. They are trusted with the content that the card shows. */
 async function askForTrust(
   { root, cwd, own, title }: { root: string; cwd: string; own: string; title: string },
   ask: NonNullable<EnclosedSeat['ask']>,
@@ -110,7 +110,7 @@ async function askForTrust(
   const book = await trustBook(own)
   const standing = await book.of(root, cwd)
   if (standing.state === 'trusted') return true
-  // Not all of the files can be shown, so that nobody can agree to them.
+  // Not all of the files can be shown, so nobody can agree to them.
   if (standing.excess !== undefined) return false
   const { folderQuestion } = await import('./native-trust.ts')
   const question = await folderQuestion({ root, home: own }, standing, book)
@@ -119,10 +119,10 @@ async function askForTrust(
   return picks?.includes('trust') === true && (await book.trust(root, standing.mark, cwd)).state === 'trusted'
 }
 
-/** A file that no CLI was started with for so long is removed. */
+/** A file is removed if no CLI was started with it for this long. */
 const unusedMs = 30 * 24 * 3_600_000
 
-/** A file of ours with a text; returns its path. Its time is that of its last use. */
+/** Writes a text to a file of ours; returns its path. The file's time is that of its last use. */
 function keptFile(path: string, text: string): string {
   const folder = dirname(path)
   makeFolder(folder)
@@ -136,7 +136,7 @@ function keptFile(path: string, text: string): string {
   return path
 }
 
-/** The command with further words of a CLI whose command line its profile composed. */
+/** The command line with further words, for a CLI whose command line its profile composed. */
 function withWords(argv: Argv, words: string): Argv {
   const [program, flag, line, ...more] = argv
   if (words === '' || flag !== '-c' || line === undefined || more.length > 0) return argv

@@ -6,7 +6,7 @@ import { onOneLine } from '../base/text/ansi.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 import { secretFilesIn } from '../safety/secret-files.ts'
 
-/** The files with keys of the project and the added folders, looked for once in a turn: a search before every command would take longer than the command. */
+/** The key files of the project and the added folders, found once per turn: a search before each command would outlast the command. */
 const keyFiles = new WeakMap<AbortSignal, Map<string, Promise<string[]>>>()
 
 async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promise<string[]> {
@@ -17,8 +17,8 @@ async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promis
 }
 
 /**
- * The files with keys that a command does not see. At `edit` and `ask` the person decides once for the project, when one of
- * its own programs is started for the first time: many need the keys.
+ * The key files that are hidden from a command. At `edit` and `ask` the person decides once for the project, when one of its own
+ * programs is started for the first time: many need the keys.
  */
 export async function hiddenKeys(
   keys: 'hidden' | 'shown' | 'decided',

@@ -6,7 +6,7 @@ import { machineSummary } from '../machine/machine-summary.ts'
 /** A turn that ends sooner never pays for a scan. */
 const scanDelayMs = 1000
 
-/** The machine's facts that our own agent is told; `edition` changes when the person has the machine scanned again. */
+/** The machine's facts for our own agent; `edition` changes when the person has the machine scanned again. */
 type MachineFacts = { words: string; edition: string }
 
 /** Returns what is known at once. Old facts are refreshed by a scan behind the first request, for the next session. */
@@ -27,10 +27,10 @@ export function machineOf({ store, env, clock, state, root }: MachineParts): Mac
   return (state.machine ??= new Machine(store, { env: withoutProject(env, root), clock }))
 }
 
-/** The start of a chat or of a turn comes first; a run that ends sooner never pays for a scan. */
+/** A scan waits until the chat or turn has started; a run that ends sooner never pays for a scan. */
 const startDelayMs = 3000
 
-/** Scans the machine in the background of a start, where it was never scanned or the facts are old. Closing the run ends it. */
+/** Scans the machine in the background of a start if it was never scanned or the facts are old. Closing the run stops the scan. */
 export function scanAtStart(parts: MachineParts): void {
   if (parts.state.scan) return
   // Nobody waits for the scan, and one that fails is tried again at the next start.
@@ -50,6 +50,6 @@ async function scanBehind(parts: MachineParts, asked: Promise<void>, delayMs = s
   const machine = machineOf(parts)
   if ((await machine.known()).fresh) return over()
   const { unkept } = await machine.scan({ signal })
-  // A chat may last longer than the facts do, so another scan may follow; without a home that keeps them, every turn would scan.
+  // A chat may outlast the facts, so another scan may follow; but if the facts cannot be kept, no other scan follows: each turn would scan.
   if (unkept === undefined) over()
 }

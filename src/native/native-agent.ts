@@ -149,8 +149,8 @@ export async function* openNative(
 }
 
 /**
- * Finds what is around the agent: the machine, the MCP servers, the wall, and the limits that can be held. The machine is scanned once
- * `asked` resolves. A planner runs nothing, so that it has neither servers nor a wall.
+ * Finds what is around the agent: the machine, the MCP servers, the wall, and the limits that can be enforced. The machine is scanned
+ * after `asked` resolves. A planner runs nothing, so it has neither servers nor a wall.
  */
 async function surroundingsOf(
   seat: NativeSeat,
@@ -165,14 +165,14 @@ async function surroundingsOf(
   if (hasPrograms) await turn.begun?.()
   const [machine, servers, facts] = await Promise.all([
     machineFacts(parts, asked),
-    // A planner calls no server, but the person is told of a wrong entry in every mode.
+    // A planner calls no server, but a wrong entry is reported to the person in every mode.
     mode === 'plan'
       ? checkedServers(parts, { settings, leash, trusted }).then(() => undefined)
       : serversOf(parts, { settings, leash, trusted }),
     mode === 'plan' ? undefined : wallFacts(seat, tools, parts),
   ])
   const wall = mode === 'plan' ? undefined : wallPrompt(leash, facts)
-  // Only a wall holds commands to a scope: without one, a worker with a scope runs none.
+  // Only a wall can keep commands inside a scope: without a wall, a worker with a scope runs no commands.
   const limits = seat.limits?.scope && !facts ? { ...seat.limits, runs: false as const } : seat.limits
   return { machine, servers, wall, limits }
 }
@@ -182,7 +182,7 @@ function modeOf({ settings, limits }: NativeSeat, coordinator: CoordinatorSeat |
   return limits ? 'subagent' : coordinator ? 'coordinator' : 'agent'
 }
 
-/** Whether an agent is offered a tool: a planner changes nothing, a coordinator has workers, and a worker asks nobody and sends nobody. */
+/** Whether an agent is offered a tool: a planner changes nothing, a coordinator has workers, a worker neither asks nor sends others. */
 function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean {
   if (mode === 'plan') return isPlanTool(tool)
   if (mode === 'coordinator') return !tool.worksAlone
@@ -192,10 +192,10 @@ function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean 
   return !tool.delegates && !tool.leadOnly && !writes && !runs
 }
 
-/** Increased when the tools of every request change their form: a frame that was frozen before is then made again. */
+/** Increase it when the tools of every request change their form: frames that were frozen before are then made again. */
 const frameEdition = 5
 
-/** The tools of servers that start within this time are in the first request; later ones are told of in a message. */
+/** The tools of servers that start within this time are in the first request; a message announces later ones. */
 const quickMs = 1000
 
 async function quickStart(servers: McpServers | undefined, { clock }: NativeParts, turn: Turn): Promise<void> {
@@ -207,7 +207,7 @@ async function quickStart(servers: McpServers | undefined, { clock }: NativePart
   over.abort()
 }
 
-/** Calls `asked` with the first request: the machine's scan starts behind it, so that it does not wait for the scan. */
+/** Calls `asked` with the first request: the machine's scan starts after it, so the request does not wait for the scan. */
 function withFirstRequest(model: Model, asked: () => void): Model {
   return {
     name: model.name,
@@ -230,10 +230,10 @@ type BeforeParts = {
   nested: NestedInstructions
   /** The items of the context as this process saw them last. */
   seen: Map<string, ContextItem>
-  /** The items of the context as they are now, where the person has added a note since the last request. */
+  /** The items of the context as they are now, if the person has added a note since the last request. */
   again(): ContextItem[] | undefined
   servers: McpServers | undefined
-  /** Events in the background, in words for the model. */
+  /** Events in the background, as text for the model. */
   jobs(): Promise<string | undefined>
   /** Errors that a language server reported too late for the result of its edit. */
   diagnostics(): string | undefined
@@ -261,7 +261,7 @@ function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     for (const name of late?.tools ?? []) known.add(name)
     const news: Guide[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
     const jobs = await parts.jobs()
-    // The mark lets a summary replace it: a job that ended is a part of the past.
+    // The mark lets a summary replace the text: a finished job belongs to the past.
     if (jobs !== undefined) news.push({ type: 'guide', name: 'background jobs', text: jobs, mark: 'jobs' })
     const errors = parts.diagnostics()
     if (errors !== undefined) news.push({ type: 'guide', name: 'diagnostics', text: errors, mark: 'diagnostics' })
@@ -278,7 +278,7 @@ function changedWords(changed: readonly ToldItem[], cwd: string): string {
 
 const lateName = 'mcp tools'
 
-/** Names of MCP tools that came after the frame was frozen, and that this conversation was told of. */
+/** Names of MCP tools that came after the frame was frozen and were announced in this conversation. */
 function lateTools({ history }: Turn, agent: string): string[] {
   return history.flatMap((entry) =>
     entry.type === 'guide' && entry.by === agent && entry.name === lateName ? (entry.mark ?? '').split(' ') : [],

@@ -53,7 +53,7 @@ export function hookRecord(event: HookEvent, parts: NativeParts): HookParts['rec
   return ({ command, project }) => programRecord(audit, 'hook', `${event}: ${command}`, project === true, parts)
 }
 
-/** Records a formatter before it runs; returns what records its end, and undefined where nothing is kept. */
+/** Records a formatter before it runs; returns the function that records its end, undefined if the run keeps nothing. */
 export async function formatterRecord(
   command: string,
   project: boolean,
@@ -76,7 +76,7 @@ async function programRecord(
   return (ok) => note(parts, begun.end(ok))
 }
 
-/** The audit of this run; undefined where nothing is kept. */
+/** The audit of this run; undefined if the run keeps nothing. */
 export function auditOf({ audited, state, store, clock, border }: NativeParts): Audit | undefined {
   return audited ? (state.audit ??= new Audit(store, { clock, mask: border.toward('audit') })) : undefined
 }

@@ -18,8 +18,8 @@ import { sandboxOf } from './native-sandbox.ts'
 import { noteOnce } from './native-parts.ts'
 
 /**
- * Adds to the result of a tool that writes files the errors that a language server finds in them. The tool is known by the
- * effect that it declares. Hooks have run by then, so that the errors are those of the files as they are left.
+ * Adds to the result of a tool that writes files the errors that a language server finds in them. The effect that the tool declares
+ * names the files. Hooks have already run, so the errors are those of the files as they are left.
  */
 export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
   if (tool.risk === 'read' || seat.settings.diagnostics.languages.length === 0) return tool
@@ -87,9 +87,9 @@ async function languageServersOf(parts: NativeParts, seat: NativeSeat): Promise<
 }
 
 /**
- * Puts a language server behind the wall, without a network and with nothing but its cache to write. Where the system has no
- * wall, or the settings want none, the server runs as the person's commands do; but a server that lies in a folder to which the
- * person has not agreed never comes here.
+ * Puts a language server behind the wall, without a network, with only its cache writable. If the system has no wall, or the settings
+ * turn it off, the server runs as the person's commands do; but a server in a folder that the person has not agreed to is never
+ * passed to this function.
  */
 async function enclosedServer(found: FoundServer, { settings }: NativeSeat, parts: NativeParts) {
   const { root, env, home, state } = parts
@@ -99,7 +99,7 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   const inner = process.platform === 'linux' ? temporary : tmpdir()
   const view = await homeView(settings, parts)
   const lean = wallEnvironment(own, { temporary: inner, caches: caches ?? join(inner, 'caches'), ...view.names })
-  // Packages that were fetched lie in the person's own folders: a server has no network to fetch them again.
+  // Fetched packages are in the person's own folders: a server has no network to fetch them again.
   const person = env.HOME ?? home
   lean.GOMODCACHE = own.GOMODCACHE ?? join(own.GOPATH ?? join(person, 'go'), 'pkg', 'mod')
   lean.CARGO_HOME = own.CARGO_HOME ?? join(person, '.cargo')
@@ -124,7 +124,7 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   return { argv: walled.argv, env: lean, settle: () => walled.settle() }
 }
 
-/** The folder for the caches of language servers in this project; undefined where nothing of a run is kept. */
+/** The folder for the caches of language servers in this project; undefined if the run keeps nothing. */
 async function serverCaches(parts: NativeParts): Promise<string | undefined> {
   const all = await projectCaches(parts)
   if (all === undefined || !existsSync(all)) return undefined

@@ -10,7 +10,7 @@ import { isWalled, sandboxOf, wallFacts } from './native-sandbox.ts'
 
 type Env = NativeParts['env']
 
-/** A program of a session that is no command of the model: a hook or an MCP server. */
+/** A program of a session that is not a command of the model: a hook or an MCP server. */
 type SessionProgram = {
   argv: Argv
   env: Env
@@ -28,8 +28,8 @@ const hookVariables = ['TERMAITE_PROJECT_DIR', 'CLAUDE_PROJECT_DIR']
 type Enclosed = { argv: Argv; env: Env; settle(): Promise<string[]> }
 
 /**
- * Puts a program of the session behind the wall of its commands. What the person's own settings name keeps the network, the sight
- * of the home and its environment; what came with the project has the network by rule, and an environment without keys.
+ * Puts a program of the session behind the wall of its commands. A program that the person's own settings name keeps the network, its
+ * environment and its view of the home; a program of the project has the network by rule, and an environment without keys.
  */
 export async function enclosed(
   program: SessionProgram,

@@ -16,12 +16,12 @@ import { namedKeys } from '../border/agent-environment.ts'
 import { formatterRecord } from './native-audit.ts'
 import { enclosed } from './native-enclosure.ts'
 
-/** An edit waits no longer for its formatter. */
+/** The longest that an edit waits for its formatter. */
 const mostSeconds = 10
 
 /**
  * Runs the formatter that the settings name for a file of the project. The settings of a trusted folder or of the person name it,
- * so nobody is asked; a rule that denies its command, or asks about it, keeps it from running. It stands behind the wall.
+ * so nobody is asked; a deny or ask rule for its command keeps it from running. It runs behind the wall.
  */
 export function formatterOf(name: string, parts: NativeParts, tools: () => readonly Tool[]): ToolParts['format'] {
   return async (path, call) => {
@@ -69,7 +69,7 @@ async function run(
 ): Promise<Pick<FormatterRun, 'problem'>> {
   const { clock, blobs, border } = parts
   const env = withoutModelKeys(parts.env, namedKeys(seat.settings))
-  // A program of the project's own is used only where the project itself, which is trusted, names the formatter.
+  // A program of the project's own is used only if the project itself, which is trusted, names the formatter.
   const path = project ? ` PATH=${shellWord(join(call.cwd, 'node_modules/.bin'))}:"$PATH"` : ''
   const named = /\$\{?FILE\b/.test(command) ? command : `${command} "$FILE"`
   const argv = [

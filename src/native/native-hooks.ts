@@ -16,13 +16,13 @@ import { slugOf } from '../home/project.ts'
 import { hookRecord } from './native-audit.ts'
 import { enclosed } from './native-enclosure.ts'
 
-/** Why a hook wants a turn ended, by the turn's signal: a subagent's turn has its own. */
+/** Why a hook wants to end a turn, by the turn's signal: a subagent's turn has its own. */
 const halted = new WeakMap<AbortSignal, string>()
 
-/** Texts that PreToolUse hooks tell the model about a call, by the call's input; the tool adds it to its output. */
+/** Texts that PreToolUse hooks tell the model about a call, by the call's input; the tool adds them to its output. */
 const callContext = new WeakMap<object, readonly string[]>()
 
-/** Lets PreToolUse hooks decide about a call: forbid it, ask about it, allow it without a question, change its input, or end the turn. */
+/** Lets PreToolUse hooks decide on a call: forbid it, ask the person, allow it without a question, change its input, or end the turn. */
 export function withHooks(policy: Policy, seat: NativeSeat, parts: NativeParts): Policy {
   if (!seat.settings.hooks.PreToolUse) return policy
   return async (tool, input, turn) => {
@@ -45,7 +45,7 @@ function decided(judged: PolicyDecision, { blocked, stop, decision }: HookOutcom
   return { ...judged, verdict: 'ask', why: `a hook wants you to be asked: ${decision.reason}` }
 }
 
-/** Runs PostToolUse hooks after a tool, and adds what hooks say to the output that the model reads. */
+/** Runs PostToolUse hooks after a tool, and adds what the hooks say to the output that the model reads. */
 export function toolWithHooks(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
   const { PreToolUse, PostToolUse } = seat.settings.hooks
   if (!PreToolUse && !PostToolUse) return tool
@@ -116,7 +116,7 @@ function withWords(output: ToolOutput, words: readonly string[]): ToolOutput {
   return typeof output === 'string' ? output + behind : { ...output, text: output.text + behind }
 }
 
-/** The settings that name the hooks and the permission mode; the leash is that of the settings if it is not given. */
+/** The settings that name the hooks and the permission mode; without `leash`, the leash of the settings applies. */
 type HookSeat = Pick<NativeSeat, 'settings'> & Partial<Pick<NativeSeat, 'leash'>>
 
 /** Runs the hooks of an event with the input that every hook gets; their messages and warnings become notes. */
@@ -144,7 +144,7 @@ export async function runSeatHooks(
     signal,
     tool,
     enclose: async (hook: Hook, argv: Argv, own: NativeParts['env']) => {
-      // A notification of the person's own speaks to the desktop, whose services the wall hides.
+      // The person's own notification hooks use desktop services, which the wall hides.
       const unwalled = hook.wall === false || event === 'Notification'
       const program = { argv, env: own, own: hook.project !== true, unwalled, git: 'write' as const }
       const how = await enclosed(program, { settings, leash }, parts)
@@ -190,7 +190,7 @@ function sourceOf({ history }: Turn, { state, session }: NativeParts): string | 
   return was ? 'clear' : 'startup'
 }
 
-/** Runs Notification hooks when a question is asked, because the person may look elsewhere. */
+/** Runs Notification hooks when a question is asked, because the person may be looking elsewhere. */
 export function notifying(ask: Ask, seat: NativeSeat, parts: NativeParts): Ask {
   if (!seat.settings.hooks.Notification) return ask
   return (question, withdrawn, id) => {

@@ -20,7 +20,7 @@ import type { ScratchRooms } from './native-scratch.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { NativeAgentSettings } from '../settings/agent-settings.ts'
 
-/** Our own agent in a turn: its settings, its leash and its window; `advises`: it is only asked for advice, and hands no work on. */
+/** Our own agent in a turn: its settings, leash and window; `advises`: it is only asked for advice, and hands no work on. */
 export type NativeSeat = {
   agent: NativeAgentSettings
   settings: Settings
@@ -36,7 +36,7 @@ export type CoordinatorSeat = {
   tools: readonly Tool[]
   /** The state of the workers, for the next request alone; `messages` are the others of that request. */
   digest(messages: readonly ModelMessage[]): Promise<string | undefined>
-  /** Why an answer is not given to the person yet. */
+  /** Why an answer is held back from the person for now. */
   holdsBack(): Promise<string | undefined>
 }
 
@@ -65,19 +65,19 @@ export type NativeParts = {
 export type Consult = NonNullable<ToolParts['consult']>
 
 /**
- * The tools of one agent, which outlive the turn that made them. `use` tells them for the next turn to whom the subagent
- * tool hands work, and which skills can be loaded.
+ * The tools of one agent, which outlive the turn that made them. `use` sets, for the next turn, to whom the subagent tool hands
+ * work and which skills can be loaded.
  */
 export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
 
 /**
- * How the agent that acts calls for thought in the turn that runs: our own agent by `ask`, a CLI by an MCP server of ours
- * that ends with the turn. The server is opened when the first CLI is started.
+ * How the acting agent asks for advice in the running turn: our own agent by `ask`, a CLI by an MCP server of ours that closes with
+ * the turn. The server is opened when the first CLI is started.
  */
 export type TurnAdvice = {
-  /** Missing where the server offers other tools than advice. */
+  /** Missing if the server offers other tools than advice. */
   ask?: Advise
-  /** The words about the tools that are added to the prompt of a CLI. */
+  /** The text about the tools that is added to the prompt of a CLI. */
   told?: string
   /** The folder with the files that the CLI, and our program that it starts, must be able to read. */
   folder: string
@@ -89,13 +89,13 @@ type NativeState = {
   /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>
   servers?: Promise<McpServers | undefined>
-  /** The settings and the leash whose wall stands around the MCP servers, and whether the folder's own are among them. */
+  /** The settings and the leash of the wall around the MCP servers, and whether the folder's own servers are among them. */
   serverSeat?: { settings: Settings; leash: Leash; trusted: boolean }
   /** Called when the state or a list of an MCP server has changed. */
   serversChanged: Set<() => void>
-  /** The language servers that report errors after edits, from the first edit on, and the seat whose wall stands around them. */
+  /** The language servers that report errors after edits, from the first edit on, and the seat of the wall around them. */
   languages?: { seat: NativeSeat; opened: Promise<LanguageServers> | undefined; running: LanguageServers | undefined }
-  /** Whether the person said that they trust the folder: a folder in which nothing steers agents is trusted without a word. */
+  /** Whether the person said that they trust the folder: a folder with nothing that steers agents is trusted without a question. */
   agreed?: boolean
   audit?: Audit
   /** How the policy judged a call and where its command runs, by the call's input. */
@@ -104,28 +104,28 @@ type NativeState = {
   lines: Promise<unknown>[]
   /** Notes to show to the person with the next event. */
   notes: string[]
-  /** The session whose hooks were told that it began; `end` tells them that it is over, and returns their faults. */
+  /** The session whose start was reported to the hooks; `end` reports its end to them, and returns their faults. */
   session?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
-  /** The current seat of each agent, by its name: its tools outlive the turn, and need the settings of now. */
+  /** The current seat of each agent, by its name: its tools outlive the turn, and need the current settings. */
   seats: Map<string, NativeSeat>
   sandbox?: Wall
   /** The temporary folders and networks that commands share, by the agent's name. */
   scratches: Map<string, ScratchRooms>
   /** The known facts of the machine. */
   machine?: Machine
-  /** Ends the scan of the machine that runs in the background. */
+  /** Stops the scan of the machine that runs in the background. */
   scan?: AbortController
-  /** Whether turns of this run may be thought through, so that our own agents are offered the tool `think`. */
+  /** Whether turns of this run may use thinking frameworks, so that our own agents are offered the tool `think`. */
   thinks?: boolean
-  /** How the acting agent calls for thought in the turn that runs; undefined where it may not. */
+  /** How the acting agent asks for advice in the running turn; undefined if it may not. */
   advice?: TurnAdvice
   /** Set while a coordinator's turn runs. */
   coordinator?: CoordinatorSeat
-  /** Instruction files, skills and subagents as the last turn saw them, by what they are about. */
+  /** Instruction files, skills and subagents as the last turn saw them, by their subject. */
   seen: Map<string, ContextItem>
-  /** Set when the person has added a note to the instructions, which the agent that works is then told. */
+  /** Set when the person has added a note to the instructions, which the working agent then gets. */
   remembered?: true
-  /** Whether a question of this session said why there is no sandbox. */
+  /** Whether a question of this session has explained why there is no sandbox. */
   toldUnwalled?: true
   /** Notes that were shown once and are not shown again. */
   told: Set<string>
@@ -158,7 +158,7 @@ export function noteOnce({ state }: Pick<NativeParts, 'state'>, text: string): v
   state.told.add(text)
 }
 
-/** Ends everything that the tools left running, the MCP servers and the language servers. */
+/** Stops everything that the tools left running, the MCP servers and the language servers. */
 export async function closeNative({ state }: Pick<NativeParts, 'state'>): Promise<void> {
   const { toolboxes, servers, languages, machine, scan } = state
   delete state.servers

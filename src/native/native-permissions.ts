@@ -26,7 +26,7 @@ export async function policyFor(
     home: env.HOME ?? home,
     path: env.PATH,
     mode: () => modeOf(seat),
-    // Read for each call: what a person allows or takes away meanwhile, here or in another window, counts at once.
+    // Read for each call: a permission that a person gives or takes away meanwhile, here or in another window, counts at once.
     rules: async () => rulesOf(permissions, await project.read()),
     tools,
     added: () => parts.folders.now,
@@ -50,7 +50,7 @@ export async function policyFor(
   return withAudit(withHooks(scope ? scoped(held, scope, root) : held, seat, parts), seat.agent.name, parts)
 }
 
-/** Refuses a worker's writes outside of its scope. What a command may write is held by the sandbox. */
+/** Refuses a worker's writes outside of its scope. The sandbox limits what commands may write. */
 function scoped(held: Policy, scope: readonly string[], root: string): Policy {
   return async (tool, input, turn) => {
     const decision = await held(tool, input, turn)

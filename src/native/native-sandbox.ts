@@ -34,11 +34,11 @@ type AgentShell = {
   env: NativeParts['env']
   shell(command: string, call: ToolCall): Promise<ShellStart>
   interpreter(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
-  /** Makes a tool say what the sandbox refused its command, and run it again outside if the person says yes. */
+  /** Makes a tool report what the sandbox refused its command, and run it again outside if the person says yes. */
   explain(tool: Tool): Tool
 }
 
-/** How an agent's shell commands are run: behind a wall where the system has one, else held by the policy alone. */
+/** How an agent's shell commands are run: behind a wall if the system has one, else limited by the policy alone. */
 export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
   const { root, env: all, home, state } = parts
   const keys = namedKeys(state.seats.get(name)?.settings ?? { agents: [] })
@@ -54,7 +54,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     const place = runs.isFreed(call)
       ? { outside: 'you allowed it' }
       : (given ?? (facts && placeOf(leash, facts, 'leash')))
-    // The policy lets a command run without a wall only where a person, a literal rule or the table of readers allows it.
+    // The policy lets a command run without a wall only if a person, a literal rule or the table of readers allows it.
     if (place && 'bare' in place) return plain
     if (place && 'reader' in place) return readerStart(command, call, parts)
     if (!facts || !place) throw new Error('there is no sandbox to run it in, so nothing was run.')
@@ -79,7 +79,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       hidden: await hiddenKeys(place.keys, call, parts, runs.judged(call)),
     }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
-    // The policy let the command through because the wall would hold it.
+    // The policy let the command through because the wall would limit it.
     if ('none' in walled) throw new Error(`the sandbox could not be started (${walled.none}), so nothing was run.`)
     runs.note(call, { inside: { ...limits, cwd: call.cwd, sees: walled.sees, scope: mayWrite ? scope : undefined } })
     return {
@@ -103,7 +103,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       const seat = state.seats.get(name)
       const { leash = 'read' } = call
       const facts = seat && (await wallFacts({ ...seat, leash }, tools(), parts))
-      // The policy asks about code where there is no wall.
+      // Without a wall, the policy asks before code runs.
       if (!facts) return start(command, call, leash === 'read' ? undefined : { bare: true })
       return start(command, call, outside ? outsidePlace(facts) : undefined)
     },
@@ -118,7 +118,7 @@ async function readerStart(
   { root, home, env, folders }: NativeParts,
 ): Promise<ShellStart> {
   const { plainReader } = await import('../safety/rules/plain-readers.ts')
-  // Looked at again: a file may lead elsewhere since the policy looked.
+  // Checked again: a file may have been replaced since the policy checked it.
   const reader = await plainReader(command, { root, added: folders.now, home: env.HOME ?? home, path: env.PATH, cwd })
   if (!reader) throw new Error('a file that it reads has changed meanwhile, so nothing was run. Try again.')
   const { program, args, git } = reader
@@ -138,14 +138,14 @@ async function readerStart(
   }
 }
 
-/** The places of a scope that a command may write. One that is missing cannot be opened in a wall: only the tools can make it. */
+/** The places of a scope that a command may write. A missing one cannot be opened in a wall: only the tools can make it. */
 async function scopePlaces(scope: readonly string[], root: string): Promise<string[]> {
   const real = await Promise.all(scope.map((path) => realpath(join(root, path)).catch(() => undefined)))
   // A link in the project may lead out of it.
   return real.filter((path) => path !== undefined && (path === root || path.startsWith(root + sep))) as string[]
 }
 
-/** Code that looks at the machine never runs behind a wall, where its numbers would be those of the sandbox. */
+/** The place of code that examines the machine: never behind a wall, where it would measure the sandbox. */
 function outsidePlace({ network }: WallFacts): CommandPlace {
   if (network === 'closed')
     throw new Error(
@@ -158,7 +158,7 @@ function outsidePlace({ network }: WallFacts): CommandPlace {
 export const isWalled = ({ settings: { sandbox } }: Pick<NativeSeat, 'settings'>, leash: Leash): boolean =>
   sandbox.enabled && (leash !== 'all' || sandbox.network === 'none')
 
-/** The facts about the wall around a seat's commands; undefined where none stands. */
+/** The facts about the wall around a seat's commands; undefined if they have none. */
 export async function wallFacts(
   seat: Pick<NativeSeat, 'settings' | 'leash'>,
   tools: readonly Tool[],
@@ -172,7 +172,7 @@ export async function wallFacts(
   })
 }
 
-/** The wall around a seat's commands, or why there is none; undefined where the leash wants none. */
+/** The wall around a seat's commands, or why they have no wall; undefined if the leash needs none. */
 export async function wallAround(
   seat: Pick<NativeSeat, 'settings' | 'leash'>,
   tools: readonly Tool[],
@@ -216,7 +216,7 @@ export const sandboxOf = ({ state, env, root }: Pick<NativeParts, 'state' | 'env
 /** How a command was run. */
 type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: string }
 
-/** How each call ran its command, the calls that the person freed, and the commands of a turn that were asked about. */
+/** How each call ran its command, the calls that the person freed, and the commands of a turn that raised a question. */
 class CommandRuns {
   #runs = new WeakMap<ToolCall, CommandRun>()
   #judged = new WeakMap<ToolCall, PlacedCall>()
@@ -240,7 +240,7 @@ class CommandRuns {
     return this.#judged.get(call)
   }
 
-  /** Notes that a call has returned: a command that goes on in the background cannot ask any more. */
+  /** Notes that a call has returned: a command that goes on in the background can no longer ask. */
   end(call: ToolCall): void {
     this.#over.add(call)
   }
@@ -257,7 +257,7 @@ class CommandRuns {
     return this.#freed.has(call)
   }
 
-  /** Whether this command is asked about for the first time in its turn. */
+  /** Whether this is the first question for this command in its turn. */
   isNew(command: string, { signal }: ToolCall): boolean {
     const asked = this.#asked.get(signal) ?? new Set()
     this.#asked.set(signal, asked)
@@ -265,7 +265,7 @@ class CommandRuns {
   }
 }
 
-/** Lets a person run a command outside that the sandbox refused something, once for each command of a turn. */
+/** Lets a person run a command outside after the sandbox refused it something; asks once for each command of a turn. */
 function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativeParts): Tool {
   return {
     ...tool,
@@ -275,7 +275,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       const output = await (async () => tool.run(input, call))().finally(() => runs.end(call))
       const effect = tool.effect?.(input, call.cwd)
       const ran = runs.of(call)
-      // Settings that a tool wrote by permission are the person's own, also beside a command in the background.
+      // Settings that a tool wrote with permission are the person's own, even while a command runs in the background.
       if (effect?.does === 'access')
         acceptSettings(effect.paths.flatMap(({ access, path }) => (access === 'read' ? [] : [path])))
       if (effect?.does !== 'command' || !ran) return output
@@ -346,7 +346,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
   }
 }
 
-/** Asks about the files that a command left and from which programs could start by themselves; they are in the quarantine meanwhile. */
+/** Asks whether to keep files that a command left and that could start programs by themselves; meanwhile they are in the quarantine. */
 async function asksToKeep(
   { files }: Quarantined,
   { command, call, name }: { command: string; call: ToolCall; name: string },

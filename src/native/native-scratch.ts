@@ -3,7 +3,7 @@ import type { TurnScratch, WallHost } from '../safety/wall/wall.ts'
 
 /**
  * The temporary folder and the network that the commands of one agent share, opened with the first command of a turn. Agents that
- * may only look have others than those that may act, so that they cannot reach a server which writes for them.
+ * may only read do not share them with agents that may act: otherwise they could use a server that writes for them.
  */
 export class ScratchRooms {
   #open: () => Promise<TurnScratch>
@@ -14,7 +14,7 @@ export class ScratchRooms {
     this.#open = open
   }
 
-  /** The room of a leash. Undefined where none can be made, for example on a full disk: each command then has its own. */
+  /** The room of a leash. Undefined if none can be made, for example on a full disk: each command then has its own. */
   of(leash: Leash): Promise<TurnScratch | undefined> {
     const kind = leash === 'read' ? 'looking' : 'acting'
     const room = this.#rooms.get(kind) ?? this.#open().catch(() => undefined)
@@ -26,7 +26,7 @@ export class ScratchRooms {
     this.#turns++
   }
 
-  /** Closes the rooms after the last turn, unless `busy`: a background command goes on in them, also in the next turn. */
+  /** Closes the rooms after the last turn, unless `busy`: a background command keeps using them, also in the next turn. */
   async end(busy: boolean): Promise<void> {
     this.#turns--
     if (this.#turns <= 0 && !busy) await this.close()

@@ -16,15 +16,15 @@ const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
 
 type ServerOptions = {
   settings: Settings
-  /** The leash whose wall stands around the servers. */
+  /** The leash of the wall around the servers. */
   leash: Leash
   trusted: boolean
 }
 
 /**
- * Starts the MCP servers of this run, once, and again where another wall has to stand around them or the folder's trust has
- * changed. An agent that may only look
- * calls no server, so that those of other agents go on as they are. Undefined when none is configured; then no MCP code is loaded.
+ * Starts the MCP servers of this run once, and again if they need another wall or the folder's trust has changed. An agent that may
+ * only read calls no server, so the servers of other agents keep running as they are. Undefined when none is configured; then no MCP
+ * code is loaded.
  */
 export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { state } = parts
@@ -39,7 +39,7 @@ export function serversOf(parts: NativeParts, options: ServerOptions): Promise<M
 const wallKind = ({ settings, leash }: Pick<ServerOptions, 'settings' | 'leash'>): string =>
   isWalled({ settings }, leash) ? (leash === 'read' ? 'read' : 'write') : 'none'
 
-/** Applies the configuration of now: servers that run are ended and started again. */
+/** Applies the current configuration: stops the running servers and starts them again. */
 export async function refreshedServers(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { state } = parts
   const running = await state.servers
@@ -55,7 +55,7 @@ export async function refreshedServers(parts: NativeParts, options: ServerOption
 /** Whether the project has a file that may name MCP servers. */
 export const hasServerFile = ({ root }: Pick<NativeParts, 'root'>) => files.some((file) => existsSync(join(root, file)))
 
-/** Reads which servers are configured now; undefined when there is none. */
+/** Reads which servers are configured now; undefined when none is configured. */
 export async function configuredServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
   const { root, home, env } = parts
   const { trusted } = options
@@ -67,7 +67,7 @@ export async function configuredServers(parts: NativeParts, options: ServerOptio
   return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
 }
 
-/** Reads which servers are configured, and tells the person once of each wrong entry. */
+/** Reads which servers are configured, and notes each wrong entry once for the person. */
 export async function checkedServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
   const config = await configuredServers(parts, options)
   for (const warning of config?.warnings ?? []) noteOnce(parts, warning)
@@ -89,7 +89,7 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const browse = async (url: string) => {
-    // The address comes from the server: a file, or the address of another program, is not opened.
+    // The address comes from the server: files and addresses of other programs are not opened.
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
       throw new Error(`the login page ${url} is not opened, because it is not an http or https address`)
     await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
@@ -101,14 +101,14 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
       if (opened) noteFaults(opened, parts)
       for (const tell of parts.state.serversChanged) tell()
     },
-    // The settings and the leash of now: a server is started again after it has ended.
+    // The current settings and leash: a server is started again after it has exited.
     enclose: ({ own = false, unwalled }, argv, given) =>
       enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.serverSeat ?? options, parts),
   })
   return opened
 }
 
-/** Tells the person once of each server that stopped, or that cannot be used until they do something. */
+/** Notes once for the person each server that stopped, or that cannot be used until they do something. */
 function noteFaults(servers: McpServers, parts: NativeParts): void {
   for (const { name, state, why = 'it says nothing about the cause' } of servers.status().servers) {
     const words = {

@@ -34,15 +34,15 @@ type SubagentParts = {
   above: readonly string[]
   model: Model
   date: string
-  /** The machine's facts, in words. */
+  /** The machine's facts, as text. */
   system: string
   subagents: readonly Subagent[]
   servers: McpServers | undefined
-  /** The limits of the commands, in words. */
+  /** The limits of the commands, as text. */
   wall: string | undefined
 }
 
-/** Has a task done by a fresh agent that sees only the task; only its answer comes back. */
+/** Hands a task to a fresh agent that sees only the task; only its answer comes back. */
 export function subagentConsult(given: SubagentParts): Consult {
   return async (request, call) => {
     const { subagent, task } = chosenSubagent(request, given.subagents)
@@ -82,7 +82,7 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
     tools: tools.all.map((tool) =>
       borderedTool(diagnosedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), seat, parts), parts),
     ),
-    // The person has been told with the turn itself which instruction files are used.
+    // The turn itself has already shown the person which instruction files are used.
     before: async () => nested.take().guides,
     ...subagentHooks(seat, parts),
     policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts, limits),
@@ -93,7 +93,7 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
   })
 }
 
-/** The seat of a subagent: its model, its effort and its permission mode, each only where its file may decide it. */
+/** The seat of a subagent: its model, its effort and its permission mode, each only if its file may decide it. */
 function subagentSeat(subagent: Subagent, seat: NativeSeat, parts: NativeParts): NativeSeat {
   const { place, from, model: wanted, effort: hard, mode: said } = subagent
   const found = wanted === undefined ? undefined : fileModel(wanted, from, seat)
@@ -110,23 +110,23 @@ function subagentSeat(subagent: Subagent, seat: NativeSeat, parts: NativeParts):
   return { ...seat, agent, settings: { ...seat.settings, permissions: { ...permissions, mode } } }
 }
 
-/** The modes of which each lets an agent do less without a question than those before it. */
+/** The modes from the loosest to the strictest: each lets an agent do less without a question than those before it. */
 const fromLoose: readonly Mode[] = ['bypass', 'acceptEdits', 'default', 'dontAsk', 'plan']
 
-/** The stricter one of the session's mode and the one that a file names, in our words or in Claude Code's. */
+/** The stricter of the session's mode and the mode that a file names, by our name or Claude Code's. */
 function stricterMode(mode: Mode, said: string | undefined): Mode {
   const at = fromLoose.indexOf(said as Mode)
   return at > fromLoose.indexOf(mode) ? fromLoose[at]! : mode
 }
 
-/** Whether a subagent has a tool: its file names it or names none, and does not take it away. */
+/** Whether a subagent has a tool: its file lists it or lists none, and does not exclude it. */
 function hasTool(tool: Tool, { tools, without = [] }: Pick<Partial<Subagent>, 'tools' | 'without'>): boolean {
   if (tools && !tools.some((one) => isNamed(one, tool))) return false
-  // A file that takes the changing of files away means every tool that changes some.
+  // A file that excludes editing or writing excludes every tool that changes files.
   return !without.some((one) => isNamed(one, tool) || (/^(edit|write)$/i.test(one) && tool.risk === 'write'))
 }
 
-/** Whether a word of a file means a tool: by our name or by another program's, in any case of letters; a star matches anything. */
+/** Whether a word of a file means a tool: by our name or another program's, ignoring case; a star matches anything. */
 function isNamed(word: string, tool: Tool): boolean {
   const name = word.replace(/\(.*$/s, '').toLowerCase()
   const pattern = new RegExp(`^${name.split('*').map(literal).join('.*')}(?:__.*)?$`)

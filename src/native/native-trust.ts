@@ -21,7 +21,7 @@ import { projectFile } from '../settings/settings-schema.ts'
 /** The seat with the settings that the folder adds, and whether the folder is trusted. */
 type TrustCheck = { seat: NativeSeat; trusted: boolean }
 
-/** Decides whether the project's own files may steer our agent. The person who watches is asked once; with nobody there the answer is no. */
+/** Decides whether the project's own files may steer our agent. A person who watches is asked once; if nobody watches, the answer is no. */
 export async function* checkTrust(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, TrustCheck> {
   const checked = yield* judge(turn, seat, parts)
   parts.state.seats.set(seat.agent.name, checked.seat)
@@ -59,7 +59,7 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   return untrusted(seat)
 }
 
-/** A formatter reads settings of the folder that can run code. */
+/** Without trust no formatter runs, because a formatter reads settings of the folder that can run code. */
 const untrusted = (seat: NativeSeat): TrustCheck => ({
   seat: { ...seat, settings: { ...seat.settings, formatters: undefined } },
   trusted: false,
@@ -80,15 +80,14 @@ export async function isFolderTrusted({ store, clock, root, cwd, home }: NativeP
 }
 
 /**
- * Of the folders above the project that have instruction files, those that the person trusts; the person is told once of the
- * others.
+ * Of the folders above the project that have instruction files, the ones that the person trusts. A note names the others once.
  */
 export async function trustedAbove(parts: NativeParts, found: readonly string[]): Promise<string[]> {
   const { store, clock, home } = parts
   const book = new TrustBook(store, { clock, own: home })
   const trusted: string[] = []
   for (const folder of found) {
-    // Without a yes to the folder itself anybody who can write there would steer agents, in /tmp for example.
+    // Without a yes to the folder itself, anybody who can write there could steer agents, for example in /tmp.
     if ((await book.knows(folder)) && (await book.of(folder)).state === 'trusted') trusted.push(folder)
     else
       noteOnce(
@@ -101,7 +100,7 @@ export async function trustedAbove(parts: NativeParts, found: readonly string[])
 
 type TrustedFolder = { root: string; home: string }
 
-/** Adds what a trusted folder brings: its settings narrow the person's, and its hooks and MCP servers are added. */
+/** Adds what a trusted folder brings: its settings narrow the person's, its hooks and MCP servers join theirs. */
 export async function withFolderSettings(
   settings: Settings,
   { root, home }: TrustedFolder,
@@ -112,7 +111,7 @@ export async function withFolderSettings(
     settings: {
       ...narrowed(settings, said),
       hooks: Object.values(by).reduce(joinedHooks, settings.hooks),
-      // Where both name a server, the person's own is used.
+      // If both name a server, the person's own is used.
       mcpServers: { ...ofProject(said.mcpServers), ...settings.mcpServers },
       formatters: settings.formatters && [...ofFolder(said.formatter), ...settings.formatters],
     },
@@ -130,7 +129,7 @@ export async function folderQuestion(folder: TrustedFolder, standing: FolderTrus
 const ofFolder = (said: Record<string, string> | undefined): Formatter[] =>
   formattersOf(said).map((one) => ({ ...one, project: true }))
 
-/** Marks servers that the project names: they run behind the wall, whatever they say themselves. */
+/** Marks servers that the project names: they run behind the wall, whatever their entries say. */
 function ofProject(servers: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(servers).map(([name, one]) => [name, isPlainObject(one) ? { ...one, project: true } : one]),
@@ -165,7 +164,7 @@ type Starts = {
   setup?: string
 }
 
-/** Reads what the folder would start. A file that cannot be read starts nothing here; its fault is told when it is used. */
+/** Reads what the folder would start. A file that cannot be read starts nothing here; its fault is reported when it is used. */
 async function startsOf({ root, home }: TrustedFolder): Promise<Starts> {
   const said = await projectSettings(root, home).catch(() => undefined)
   const settings = said?.mcpServers

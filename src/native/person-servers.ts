@@ -3,19 +3,19 @@ import type { Settings } from '../settings/settings.ts'
 import type { NativeParts } from './native-parts.ts'
 import { leashOf, nativeAgents } from '../settings/enabled-agents.ts'
 
-/** The MCP servers as a person uses them in a prompt, whichever agent takes the turn. A project's servers are used only once it is trusted. */
+/** The MCP servers that a person names in a prompt, whichever agent takes the turn. A project's servers are used once it is trusted. */
 export type PersonServers = {
-  /** The names of the configured servers; none of them is started for it. */
+  /** The names of the configured servers; does not start any. */
   names(): Promise<string[]>
   /** Starts the servers, unless they run; undefined when none is configured. */
   open(): Promise<McpServers | undefined>
-  /** Ends the servers and starts those that are configured now. */
+  /** Stops the servers and starts those that are configured now. */
   refresh(): Promise<McpServers | undefined>
-  /** Why a server of this name is not there, and what to do. */
+  /** Why there is no server of this name, and what to do. */
   missing(name: string): Promise<string>
 }
 
-/** Few prompts name a server. */
+/** Loaded on demand, because few prompts name a server. */
 const servers = () => import('./native-servers.ts')
 
 type PersonServersParts = { native: NativeParts; settings: Settings }

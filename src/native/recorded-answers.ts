@@ -10,7 +10,7 @@ import type { NativeParts } from './native-parts.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
 
-/** Where answers are recorded: the audit, opened with the first answer and undefined where nothing is kept, and the scene. */
+/** Where answers are recorded: the audit, opened with the first answer and undefined if nothing is kept, and the scene. */
 export type AnswerRecord = { audit(): Promise<Audit | undefined>; scene: AuditContext }
 
 /** The record of a run's answers, in the audit that our own agents use. */
@@ -21,7 +21,7 @@ export function answerRecord(parts: NativeParts): AnswerRecord {
   }
 }
 
-/** The record of answers where no native agent runs: of a crew, or of a supervised agent. */
+/** The record of answers if no native agent runs: of a crew, or of a supervised agent. */
 export function ownRecord({ store, clock, border, project }: RecordParts): AnswerRecord {
   let audit: Promise<Audit> | undefined
   const open = async () => {
@@ -34,8 +34,8 @@ export function ownRecord({ store, clock, border, project }: RecordParts): Answe
 type RecordParts = { store: Store; clock: Clock; border: Border; project: string }
 
 /**
- * Whether the answer to a question of another vendor's agent allows something. The questions of our own agent are recorded
- * with the tool that asks, so they are not meant here.
+ * Whether the answer to a question of another vendor's agent allows something. Our own agent's questions are recorded with the tool
+ * that asks, so they do not count here.
  */
 export const allowsAct = ({ about, options }: Question) =>
   about === 'permission' || about === 'trust' || (about === 'choice' && options.some(({ means }) => isYes(means)))
@@ -75,7 +75,7 @@ export function withRecordedAnswers(
   return recording
 }
 
-/** Asks as before, and records each answer that counts; `settle` notes beside the audit how far it goes. */
+/** Asks as before, and records each answer that counts; `settle` records beside the audit how far the permission goes. */
 function recorded(ask: Ask, name: string, { audit, scene }: AnswerRecord, counts: (question: Question) => boolean) {
   const notes: string[] = []
   let used: Audit | undefined
@@ -123,7 +123,7 @@ function approvalOf(question: Question, picks: string[] | undefined, withdrawn: 
   })
 }
 
-/** The meaning of the picks. Words of the person's own in place of a yes are a no; an option without a meaning is another answer. */
+/** What the picks mean. Words of the person's own in place of a yes mean no; an option without a meaning is another answer. */
 function answerIn({ options, about }: Question, picks: readonly string[]): Approval['answer'] {
   const picked = options.filter(({ id }) => picks.includes(id))
   if (picked.length === 0) return about === 'choice' ? 'other' : 'no'

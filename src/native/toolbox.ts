@@ -51,8 +51,8 @@ export const loadableSkills = <S extends { unlisted?: true }>(skills: readonly S
 type OfferedTools = { all: Tool[]; frame: Tool[] }
 
 /**
- * Offers tools to a model by its full name. A tool with nothing to call is left out, and so is one that changes files in a form
- * that the model was not trained on. `indexed`: the servers whose later tools can be called too.
+ * Offers tools to a model by its full name. Leaves out a tool with nothing to call, and a tool that changes files in a form that the
+ * model was not trained on. `indexed`: the servers whose later tools can be called too.
  */
 export function offeredTools(
   own: readonly Tool[],
@@ -137,7 +137,7 @@ const aliases: Record<string, string> = {
   golang: 'go',
 }
 
-/** Runs a program in an empty folder, in a sandbox without a project, a network and sockets; undefined where the system is known to have no sandbox. */
+/** Runs a program in an empty folder, sandboxed without project, network and sockets; undefined if there is known to be no sandbox. */
 export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefined {
   const { env, clock, blobs, border, home } = parts
   if (process.platform !== 'darwin' && findProgram('bwrap', parts) === undefined) return undefined
@@ -162,7 +162,7 @@ export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefi
         if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Solve the task without it.`)
         return inside
       }
-      // The program gets nothing of the person's: no key from the environment, and no folder of theirs as its home.
+      // The program gets nothing of the person's: no key from the environment, and none of their folders as its home.
       const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }
       const run = bash(
         { env: lean, clock, blobs, mask: border.toward('work'), shell },
@@ -175,7 +175,7 @@ export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefi
   }
 }
 
-/** Notes the files that a tool has read or written, as the policy judged its call: their folders may have instructions of their own. */
+/** Notes the files that a tool has read or written, from the policy's judgement of its call: their folders may have instructions. */
 export function touchingTool(tool: Tool, nested: NestedInstructions, { state }: Pick<NativeParts, 'state'>): Tool {
   return {
     ...tool,
@@ -189,7 +189,7 @@ export function touchingTool(tool: Tool, nested: NestedInstructions, { state }: 
 }
 
 /**
- * Holds a tool to the border: what it returns goes to the agent as it is, except termaite's own keys; and the mark of such a
+ * Applies the border to a tool: what it returns goes to the agent unchanged, except termaite's own keys; and the mark of such a
  * key is never written, because it would replace the key in a file.
  */
 export function borderedTool(tool: Tool, { border }: Pick<NativeParts, 'border'>): Tool {

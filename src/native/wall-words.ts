@@ -4,7 +4,7 @@ import type { Wall } from '../safety/wall/wall.ts'
 import type { Settings } from '../settings/settings.ts'
 import { isWalled } from './native-sandbox.ts'
 
-/** Says to the person whether and how the commands of a leash are sandboxed. */
+/** Explains to the person whether and how the commands of a leash are sandboxed. */
 export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash): Promise<string> {
   const { enabled, network } = settings.sandbox
   if (enabled && !isWalled({ settings }, leash)) return 'Commands run without a sandbox: the leash is all.'
@@ -19,7 +19,7 @@ export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash)
   return `Commands run in a sandbox: the project is writable, the system and your toolchains can be read, the rest of your home is hidden, and the network ${openings.edit[network]}.${held}`
 }
 
-/** Says why there is no sandbox, and what holds for the commands of a leash then. */
+/** Explains why there is no sandbox, and what then applies to the commands of a leash. */
 export const unwalledWords = (none: string, leash: Leash): string => `${missingWords(none)} ${heldWords[leash]}`
 
 const missingWords = (none: string): string => `There is no sandbox here: ${none.replace(/\.$/, '')}.`
@@ -67,7 +67,7 @@ const openings = {
   edit: { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' },
 }
 
-/** Tells the model how its commands are restricted; `wall` is undefined where there is no wall. */
+/** Tells the model how its commands are restricted; `wall` is undefined if there is no wall. */
 export function wallPrompt(leash: Leash, wall: WallFacts | undefined): string {
   if (!wall) return bare[leash]
   const network = { open: 'an open network', asked: 'no network unless the user allows it', closed: 'no network' }

@@ -40,7 +40,7 @@ export function openKeys(parts: KeyParts): Keys {
     async get(name, variables) {
       const variable = variables.find((one) => parts.env[one])
       if (variable) return known(name, parts.env[variable]!, 'environment')
-      // The file comes first: it exists only where there was no keychain, and reading it costs nothing.
+      // The file comes first: it exists only if there was no keychain, and reading it costs nothing.
       const kept = readKeys(file)[name]
       if (kept !== undefined) return known(name, kept, 'credentials.json')
       const key = await tried(() => keychain(), name)
@@ -127,7 +127,7 @@ interface Keychain {
 /** The system shows our secrets to the person under this name. */
 const service = 'termaite'
 
-/** The keychain of this machine; undefined where none works, for example on a server without a session. */
+/** The keychain of this machine; undefined if none works, for example on a server without a session. */
 async function systemKeychain(): Promise<Keychain | undefined> {
   try {
     const { Entry } = await import('@napi-rs/keyring')

@@ -16,7 +16,7 @@ export type AuditCheck = {
   faults: string[]
   /** Acts whose end is unknown, because their process is gone. */
   unclosed: UnclosedAct[]
-  /** Torn lines that were mended. */
+  /** Torn lines that were repaired. */
   mended: number
 }
 

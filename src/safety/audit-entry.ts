@@ -22,7 +22,7 @@ export type AuditedAct =
   | { type: 'trust'; what: string; answer: 'trust' | 'no' | 'forget' }
   | { type: 'mend'; what: string; torn: TornLine[] }
 
-/** A line that a process was killed in, as it stands in the log. */
+/** A line that a process was killed in, as it is in the log. */
 type TornLine = { at: number; hash: string }
 
 /** Where an act happened. */

@@ -54,7 +54,7 @@ export class Audit {
     await this.#doc.update((now) => (now.seq >= newest.seq ? now : { seq: newest.seq, hash: newest.hash }))
   }
 
-  /** Checks the whole log, after a torn end was mended. */
+  /** Checks the whole log, after a torn end was repaired. */
   async verify(): Promise<AuditCheck> {
     // A log that may not be written now is checked as it is.
     await this.#seal([]).catch(() => {})
@@ -97,7 +97,7 @@ export class Audit {
     }
   }
 
-  /** Appends acts to the chain, behind an entry that mends a torn end where there is one. */
+  /** Appends acts to the chain, after an entry that repairs a torn end, if there is one. */
   async #seal(acts: readonly Act[]): Promise<AuditEntry[]> {
     const known = await (this.#newest ??= this.#doc.read())
     const [at, owner] = [this.#clock.now(), ownerMark()]

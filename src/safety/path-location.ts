@@ -11,7 +11,7 @@ export type ProjectBounds = {
   /** Folders that the person added to the project: agents may read and change them like the project itself. */
   added?: readonly string[]
   readable?: readonly string[]
-  /** The PATH of the shell: a program of the project that stands there before the system's is not taken for it. */
+  /** The PATH of the shell: a program of the project that comes before the system's on it is not taken for the system's. */
   path?: string
 }
 

@@ -8,7 +8,7 @@ import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
 
 /**
- * One agent as the settings file has it, where any key may stand beside any kind. `agentOf` picks the keys of its kind.
+ * One agent as the settings file has it: any key may appear with any kind. `agentOf` picks the keys of its kind.
  */
 export type WrittenAgent = NonNullable<FileSettings['agents']>[number]
 
@@ -71,14 +71,14 @@ export function takesServers(agent: AgentSettings): boolean {
   return (agent.kind === 'screen' ? profile?.screen : profile)?.lends !== undefined
 }
 
-/** The company that an agent sends its conversation to, where it is known. */
+/** The company that an agent sends its conversation to, if it is known. */
 export function vendorOf(agent: AgentSettings): string | undefined {
   if (agent.kind !== 'native') return profileOf(agent)?.vendor
   const named = modelName(agent.model ?? defaultModel)
   return 'wrong' in named ? undefined : providerOf(named.provider).label
 }
 
-/** A model that a person chose in the chat; `window` and `effort` where they are known. */
+/** A model that a person chose in the chat; `window` and `effort` are set if they are known. */
 export type ModelChoice = { model: string; window?: number; effort?: Effort }
 
 /** Gives an agent the chosen model. Another provider must not get the address or the key of the agent's own provider. */
@@ -103,7 +103,7 @@ export function providerIn(model: string): string | undefined {
   return 'wrong' in named ? undefined : named.provider
 }
 
-/** Why an agent cannot be told how hard to think; undefined where it can be, or where only its session will tell. */
+/** Why an agent's effort cannot be set; undefined if it can be, or if only the agent's session will show whether it can. */
 export function noEffortReason(
   agent: Pick<WrittenAgent, 'kind' | 'command' | 'profile' | 'model'>,
 ): string | undefined {
@@ -116,8 +116,8 @@ export function noEffortReason(
 }
 
 /**
- * Gives the agents the effort of this run, except for those that cannot be told, of which the returned warnings speak; an error when
- * no agent can use it.
+ * Gives the agents the effort of this run. The returned warnings name the agents that cannot take it; throws a UsageError when no agent
+ * can.
  */
 export function withEffort(
   agents: AgentSettings[],

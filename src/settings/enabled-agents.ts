@@ -30,8 +30,8 @@ export function smallestWindow(settings: Settings): number {
 }
 
 /**
- * The leash that holds an agent of the settings: its own or the usual one, in a seat as that seat limits or allows it. Everything that
- * starts an agent or shows what an agent may do asks here.
+ * The leash of an agent: its own or the usual one, as limited or loosened by its seat. All code that starts an agent or shows what an
+ * agent may do takes the leash from here.
  */
 export function leashOf(
   settings: Pick<Settings, 'leash'>,
@@ -42,8 +42,8 @@ export function leashOf(
 }
 
 /**
- * Whether only its own flags hold an agent: a command that the person wrote runs as it is written, whatever its leash is. Over ACP our
- * answers hold such a command to its leash, and an agent that never runs without a sandbox is held by that on the leash `read`.
+ * Whether only its own flags limit an agent: a command that the person wrote runs as it is written, whatever its leash is. Over ACP,
+ * termaite's answers keep such a command to its leash. On the leash `read`, the sandbox limits an agent that never runs without one.
  */
 export function keepsOwnFlags(
   agent: Pick<AgentSettings, 'kind' | 'wall'> & { command?: string },
@@ -53,7 +53,7 @@ export function keepsOwnFlags(
   return !(agent.wall === true && leash === 'read')
 }
 
-/** The loosest leash of all enabled agents. A turn runs on it, and each agent is still held to its own leash. */
+/** The loosest leash of all enabled agents. A turn runs on it, but each agent is still limited to its own leash. */
 export function loosestLeash(settings: Settings): Leash {
   const own = enabledAgents(settings).map((agent) => leashOf(settings, agent))
   return leashes.findLast((leash) => own.includes(leash)) ?? settings.leash

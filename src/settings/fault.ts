@@ -31,7 +31,7 @@ function faultLine({ file, line, key, words }: SettingsFault): string {
 export class FaultCollector {
   #faults: string[] = []
 
-  /** Returns what `read` returns; undefined where it throws a UsageError, which is kept for `check`. */
+  /** Returns what `read` returns; undefined if it throws a UsageError, which is kept for `check`. */
   async read<T>(read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await read()

@@ -21,7 +21,10 @@ import { checked } from './settings-file.ts'
 const dollars = number(0)
 const rates = { input: dollars, cached: dollars, output: dollars, written: optional(dollars) }
 
-/** One model: the known model whose facts it takes over, its window in tokens, its longest answer, how it is told how hard to think, the form in which it changes files, and dollars for a million tokens. */
+/**
+ * One model: the known model whose facts it takes over, its window in tokens, its longest answer, how its effort is set, the form in
+ * which it changes files, and its price in dollars for a million tokens.
+ */
 const row = object({
   like: optional(string({})),
   window: optional(integer(1)),

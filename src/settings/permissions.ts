@@ -13,8 +13,8 @@ export type Permissions = Lists & {
 }
 
 /**
- * Joins the rules of the settings, which were checked with their file, and those of this run. Throws where a rule of
- * this run cannot be parsed, because such a rule would restrict nothing.
+ * Joins the rules of the settings, which were checked with their file, and those of this run. Throws if a rule of this run
+ * cannot be parsed, because such a rule would restrict nothing.
  */
 export function permissionsOf(
   said: Partial<Lists & { mode: Mode }> = {},

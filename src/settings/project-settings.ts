@@ -16,7 +16,7 @@ import { vendorOf } from './agent-settings.ts'
 
 const longest = 1024 * 1024
 
-/** Reads a project's settings file. Inside termaite's home there is none: the user's own settings are there. */
+/** Reads a project's settings file. termaite's home is not read as a project: the user's own settings are there. */
 export async function projectSettings(root: string, home: string): Promise<ProjectSettings> {
   const file = join(root, projectFile)
   if (isWithin(home, file)) return {}
@@ -73,7 +73,7 @@ function held(
   }
 }
 
-/** Says whether the agent's vendor is among the ones the project allows. An unknown vendor is not. */
+/** Whether the project allows the agent's vendor. It never allows an unknown vendor. */
 function isAllowedVendor(agent: AgentSettings, vendors: readonly string[] | undefined): boolean {
   const vendor = vendorOf(agent)?.toLowerCase()
   return vendors?.some((one) => one.toLowerCase() === vendor) ?? true

@@ -17,7 +17,7 @@ const unreadable: Record<string, string> = {
   ENOTDIR: 'its folder is a file; set TERMAITE_HOME to a folder',
 }
 
-/** Reads and checks one settings file; undefined when there is none. */
+/** Reads and checks one settings file; undefined when the file does not exist. */
 export async function readSettingsFile(file: string): Promise<FileSettings | undefined> {
   let text: string
   try {
@@ -42,7 +42,7 @@ export async function checked(file: string, text: string, problems: ProblemsOf):
   return source.value
 }
 
-/** A fault of one setting, in the words of somebody who edits the file. */
+/** A fault of one setting, worded for the person who edits the file. */
 type Problem = { path: Path; words: string }
 type ProblemsOf = (value: unknown) => Problem[]
 

@@ -6,8 +6,8 @@ import { listForm, mapForm, projectForm } from './settings-schema.ts'
 const dialect = 'http://json-schema.org/draft-07/schema#'
 
 /**
- * The JSON Schema of settings.json: whatever it accepts is accepted when the settings are read, and nothing else is. The one
- * exception is two agents of a list with the same name, which no JSON Schema can forbid.
+ * The JSON Schema of settings.json. It accepts exactly what the reader of the settings accepts, with one exception: two agents of a
+ * list with the same name, which no JSON Schema can forbid.
  */
 export function settingsSchema(): JsonSchema {
   const form = listForm.json('full')
@@ -24,7 +24,7 @@ export function projectSettingsSchema(): JsonSchema {
   return { $schema: dialect, title: 'Settings of termaite in a project', ...projectForm.json('full') }
 }
 
-/** A schema that names the defaults: of an object with fields, those of its fields. */
+/** A schema that names the defaults; for an object with fields, each field gets its own default. */
 function withDefaults(schema: JsonSchema, value: unknown): JsonSchema {
   if (value === undefined) return schema
   const fields = schema.properties as Record<string, JsonSchema> | undefined

@@ -25,7 +25,7 @@ import {
   text,
 } from './setting-shapes.ts'
 
-/** A permission rule; settings-file.ts says what is wrong with one. */
+/** A permission rule; settings-file.ts explains what is wrong with a rule. */
 const rule = described(text, { pattern: rulePattern.source })
 const hooks = described(mapOf(anything()), hooksSchema)
 const servers = mapOf(anything())

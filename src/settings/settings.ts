@@ -34,7 +34,7 @@ export type Settings = {
   /** How long the native agent tries again while its provider is busy or broken and no other agent is free. */
   retrySeconds: number
   cooldown: { failures: number; seconds: number; maxSeconds: number }
-  /** The steps of a native turn that nobody watches, and after how many of them a person who watches is asked whether to go on. */
+  /** The most steps of a native turn that nobody watches, and after how many steps a person who watches is asked whether to go on. */
   steps: StepLimits
   leash: Leash
   sharing: 'all' | 'ask'
@@ -50,9 +50,9 @@ export type Settings = {
   mcpServers: Record<string, unknown>
   /** Hooks from the user's own settings. A project's hooks are read when they run. */
   hooks: HookSettings
-  /** Whether the native agent is shown the instruction files of an untrusted folder as a stranger's text, or only where they are. */
+  /** Whether the native agent is shown the instruction files of an untrusted folder as a stranger's text, or is only given their paths. */
   untrustedInstructions: 'leave' | 'text'
-  /** The languages of which the native agent is told the errors after an edit, and how long an edit waits for them. */
+  /** The languages whose errors the native agent sees after an edit, and how long an edit waits for them. */
   diagnostics: Diagnostics
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
@@ -61,7 +61,7 @@ export type Settings = {
    * off.
    */
   formatters: readonly Formatter[] | undefined
-  /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and which further variables and places they get. */
+  /** Whether shell commands run in the system's sandbox, whether they have the network there, and what else they see: variables, places. */
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[]; show?: readonly string[] }
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
   /** How many agents may run at once, and the command that prepares a new worktree. */

@@ -1,6 +1,6 @@
 import type { Fact, Guide } from '../../core/talk/entry.ts'
 
-/** An item of context that the model was told; `hash` is that of its text, and empty once the item was gone. */
+/** An item of context that the model has been given; `hash` is that of its text, and empty once the item was gone. */
 export type ToldItem = { about: string; hash: string }
 
 /** An item with its text; a change is appended to the messages, so that the beginning of the request stays the same. */
@@ -30,7 +30,7 @@ export function contextChanges(
 
 const closing = '\n</instructions>'
 
-/** The item with only the lines that its text has more than an earlier one; the whole item where it did not just grow. */
+/** The item with only the lines that its text has more than an earlier one; the whole item if it did not just grow. */
 function withoutKnown(item: ContextItem, before: string): ContextItem {
   const head = before.endsWith(closing) ? before.slice(0, -closing.length) : undefined
   if (head === undefined || !item.text.startsWith(`${head}\n`)) return item

@@ -52,7 +52,7 @@ export function findDefinitions(kind: DefinitionKind, place: SessionPlace): Defi
   return search.found
 }
 
-/** The names that a subagent or a command may have; a colon stands between a folder and a name. */
+/** The names that a subagent or a command may have; a colon separates a folder from a name. */
 const usable = /^[\w-]+(?::[\w-]+)*$/
 
 class DefinitionSearch {

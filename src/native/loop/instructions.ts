@@ -13,7 +13,7 @@ const mostFiles = 64
 /** `cut`: only the beginning of the file is in `text`. */
 export type InstructionFile = { path: string; text: string; cut?: true }
 
-/** `untrusted`: what the person is told of instruction files that are not followed, because the folder is not trusted. */
+/** `untrusted`: the note to the person about instruction files that are not followed, because the folder is not trusted. */
 export type Instructions = { text: string; files: InstructionFile[]; warnings: string[]; untrusted?: string }
 
 /**

@@ -33,7 +33,7 @@ export type Native = {
   maxSteps?: number
   /** The limits on steps that the settings name. */
   steps?: StepLimits
-  /** The size of the window, where it is not that of the model. */
+  /** The size of the window, if it is not that of the model. */
   window?(): number
   vendor?: string
   /** How long an answer is tried again while no other agent can take the turn. */
@@ -152,7 +152,7 @@ function* unseenNotes(
   }
 }
 
-/** An answer, and what to call once its usage was told: until then its tokens are set aside in the budget. */
+/** An answer, and what to call once its usage was reported: until then its tokens are set aside in the budget. */
 type PaidAnswer = { answer: Answer; paid(): void }
 
 const unasked = (failure: Failure): PaidAnswer => ({ answer: { usage: [], failure }, paid: () => {} })
@@ -237,7 +237,7 @@ async function misformed({ form }: Turn, outcome: Outcome): Promise<string | und
 
 const sentence = (words: string) => (/[.!?]$/.test(words) ? words : `${words}.`)
 
-/** Ends the turn without a failure: the work so far stands, and the person decides. */
+/** Ends the turn without a failure: the work so far stays, and the person decides. */
 async function* stopped(why: string, step: number): AsyncGenerator<Event, Outcome> {
   const text = `${why} Say "go on" to continue.`
   yield { type: 'reply', text, step: step + 1 }

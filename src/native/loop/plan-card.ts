@@ -28,7 +28,7 @@ export function planQuestion(plan: string): Question {
   }
 }
 
-/** `wish`: the change, where it was said at once. */
+/** `wish`: the change, if the person named it at once. */
 type PlanAnswer = { then: 'build' } | { then: 'change'; wish?: string } | { then: 'drop' }
 
 /** Reads the answer; without one nothing is built, and the plan stays as it is. */

@@ -15,7 +15,7 @@ type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'rol
 /** The beginning of a session: the system text to freeze, the items in it, and the skills and subagents it offers. */
 export type Opening = {
   system: string
-  /** Each item of the text, as it would be told later if it changed. */
+  /** Each item of the text, in the form in which a later change of it would be sent. */
   tells: ContextItem[]
   skills: Skill[]
   subagents: Subagent[]
@@ -112,7 +112,7 @@ type SystemParts = {
   role?: string
   /** The limits of the commands, as one sentence. */
   wall?: string
-  /** The folders that were added to the project, in words. */
+  /** The folders that were added to the project, as text. */
   folders?: string
 }
 

@@ -26,7 +26,7 @@ export type Skill = {
 /** Longer than any real skill, and still one line of a log. */
 const longestBody = 48 * 1024
 
-/** Reads the skill in a SKILL.md, or says why there is none; warns of what the standard does not allow. */
+/** Reads the skill in a SKILL.md, or says why it is not a skill; warns of what the standard does not allow. */
 export function skillIn(
   path: string,
   from: Skill['from'],
@@ -85,7 +85,7 @@ export function skillGuide({ name, body }: Pick<Skill, 'name' | 'body'>): Guide 
   return { type: 'guide', name: `skill:${name}`, text: body() }
 }
 
-/** The slash commands that load a skill, without their slash: its trigger, where that is one word, and its name. */
+/** The slash commands that load a skill, without their slash: its trigger, if that is one word, and its name. */
 export function commandsOf({ name, trigger, modelOnly }: Pick<Skill, 'name' | 'trigger' | 'modelOnly'>): string[] {
   if (modelOnly) return []
   const words = [trigger ?? '', name].flatMap((one) => /^\/?([\w-]+)$/.exec(one)?.[1] ?? [])
@@ -115,7 +115,7 @@ export function skillLine({ name, description, trigger }: Skill, length = longes
   return `- ${name}${told === '' ? '' : `: ${told}`}${trigger ? ` (trigger: ${trigger})` : ''}`
 }
 
-/** A prompt that asks for a skill in words that any agent understands. */
+/** A prompt that asks for a skill in a form that any agent understands. */
 export function skillPrompt(name: string, request: string): string {
   return `Use the skill ${name}: ${request.trim()}`
 }

@@ -94,7 +94,7 @@ const longestDescription = 300
 /** How many characters of every request the list of subagents may take. */
 const longestList = 6 * 1024
 
-/** The list of subagents for the model, with shorter descriptions where it is long; empty when there are none. */
+/** The list of subagents for the model, with shorter descriptions if it is long; empty without subagents. */
 export function subagentList(subagents: readonly Subagent[]): string {
   if (subagents.length === 0) return ''
   const texts = [longestDescription, 100, 0].map((length) =>

@@ -21,10 +21,10 @@ const aimFor = 0.5
 /** The share of the window that a trim or a summary must free: each changes what was sent before, and so loses the provider's cache. */
 const worth = { turns: 0.05, steps: 0.1 }
 
-/** How many of the last steps stay whole, because the next ones build on them. Where they alone would fill the window, fewer stay. */
+/** How many of the last steps stay whole, because the next ones build on them. Fewer stay if they alone would fill the window. */
 const stepsKept = { summary: [3, 2, 1, 0], trim: [3, 2, 1] } as const
 
-/** Earlier turns are summarised inside a turn where they take more of the window than this. */
+/** Earlier turns are summarised inside a turn if they take more of the window than this. */
 const longHistory = 0.25
 
 /** A request for a summary repeats the messages up to the steps it is about. Above this share of the window it would not fit. */
@@ -203,7 +203,7 @@ export class TurnWindow {
     yield { type: 'note', text: 'Long inputs and outputs of old steps are left out from here on, to make room.' }
   }
 
-  /** Replaces earlier turns and older steps with summaries; returns why there is none. */
+  /** Replaces earlier turns and older steps with summaries; returns why no summary was made. */
   async *#summarise(done: readonly Fact[], window: number): AsyncGenerator<Event, string | undefined> {
     const { name, turn } = this.#parts
     const history = this.#history(done)
@@ -255,7 +255,7 @@ export class TurnWindow {
     return (dues.find(({ left }) => left <= window * share) ?? dues.at(-1))?.due
   }
 
-  /** Asks the model for a summary and keeps it as `fact`; returns why there is none. */
+  /** Asks the model for a summary and keeps it as `fact`; returns why no summary was made. */
   async *#ask(
     done: readonly Fact[],
     fact: Summary,

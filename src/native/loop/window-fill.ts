@@ -5,12 +5,12 @@ import { entryText } from '../../core/talk/transcript.ts'
 import { view } from '../../core/talk/view.ts'
 import { changedName } from './context-changes.ts'
 
-/** `of`: the named pieces of a part, where it has any. */
+/** `of`: the named pieces of a part, if it has any. */
 export type Part = { name: PartName; tokens: number; of?: { name: string; tokens: number }[] }
 
 type PartName = 'system' | 'tools' | 'instructions' | 'skills' | 'summary' | 'messages' | 'tool outputs'
 
-/** How a window is filled. Every part is estimated; `used` is what the provider reported last, where it did. */
+/** How a window is filled. Every part is estimated; `used` is what the provider reported last, if it did. */
 export type Fill = { window: number; used: number; source: 'reported' | 'estimated'; free: number; parts: Part[] }
 
 /** How much of an agent's input its provider read from its cache and wrote there: in the last request, and in the session. */

@@ -1,6 +1,6 @@
 /** Reads and edits entries in one kind of settings file. Every function takes and returns the file's text, and leaves all other bytes as they are. */
 export type ConfigFormat = {
-  /** Returns the value under these keys; undefined when there is none. */
+  /** Returns the value under these keys; undefined when they have no value. */
   find(text: string, path: readonly string[]): unknown
   /** Writes the value under these keys. */
   put(text: string, path: readonly string[], entry: unknown): string

@@ -100,7 +100,7 @@ export function withLineAfter(text: string, last: Node, line: string): string {
   return splice(text, end, remark.length, comma ? `${remark}${line},` : `,${remark}${line}`)
 }
 
-/** Removes a property with one comma, and with its line if it stood there alone. */
+/** Removes a property with one comma, and with its line if nothing else is on it. */
 function removed(text: string, property: Node): string {
   const siblings = property.parent!.children!
   const before = siblings[siblings.indexOf(property) - 1]
@@ -137,7 +137,7 @@ export function written(value: unknown, text: string, indent: string, flat: bool
   return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', eolOf(text) + indent)
 }
 
-/** Says whether an object or a list stands on one line. */
+/** Whether an object or a list is on one line. */
 export const isFlat = (text: string, { offset, length }: Node) => !text.slice(offset, offset + length).includes('\n')
 
 export const splice = (text: string, at: number, length: number, by: string) =>

@@ -13,7 +13,7 @@ import {
   written,
 } from './json-format.ts'
 
-/** Adds an item at the end of a list in a JSON file, and makes the list where there is none. All other bytes stay as they are. */
+/** Adds an item at the end of a list in a JSON file, and makes the list if it is missing. All other bytes stay as they are. */
 export function withItem(text: string, path: readonly string[], item: unknown): string {
   const list = jsonFormat.find(text, path)
   if (!Array.isArray(list)) return jsonFormat.put(text, path, [item])
@@ -57,12 +57,12 @@ function withoutElement(body: string, path: readonly string[], at: number): stri
   return splice(cut, commaAfter(cut, before.offset + before.length), 1, '')
 }
 
-/** Returns the edited text if it holds the wanted list; otherwise writes the whole list anew, which loses the comments in it. */
+/** Returns the edited text if it holds the wanted list; otherwise writes the whole list again, which loses the comments in it. */
 function checked(edited: string, path: readonly string[], list: readonly unknown[], before: string): string {
   try {
     if (isDeepStrictEqual(jsonFormat.find(edited, path), list)) return edited
   } catch {
-    // The edit broke the JSON: a comment stands at an unusual place, such as between an element and its comma.
+    // The edit broke the JSON: a comment is at an unusual place, such as between an element and its comma.
   }
   return jsonFormat.put(before, path, list)
 }

@@ -21,7 +21,7 @@ export function planInstall({ format, path, entry }: Client, file: ConfigFile, s
   return { kind: 'install', file, after: format.put(file.text, path, wanted) }
 }
 
-/** Plans to remove our entry; undefined when there is none. If nothing else was changed since, the file becomes byte for byte what it was before. */
+/** Plans to remove our entry; undefined when the file does not have it. If nothing else was changed since, the file becomes byte for byte what it was before. */
 export function planRemoval({ format, path }: Client, file: ConfigFile): Change | undefined {
   const entry = format.find(file.text, path)
   if (entry === undefined) return undefined

@@ -35,9 +35,9 @@ export type ToolSet = {
   busy(): boolean
   /** The commands in the background, and those that could be sent there. */
   jobs: BackgroundCommands
-  /** Events in the background since the last call, in words for the model. */
+  /** Events in the background since the last call, as text for the model. */
   news(): Promise<string | undefined>
-  /** Ends the background commands. */
+  /** Stops the background commands. */
   close(): Promise<void>
 }
 

@@ -23,7 +23,7 @@ import { parser, string } from '../../core/data/shape.ts'
 
 const fields = parser({ input: string({ min: 1 }) })
 
-/** A patch that cannot be read is refused before anybody is asked about it. */
+/** A patch that cannot be read is refused before the person is asked for permission. */
 const input: typeof fields = {
   schema: fields.schema,
   parse(sent) {

@@ -31,7 +31,7 @@ export function fileCreator(parts: FormatParts, seen: ReadFiles): Tool {
   })
 }
 
-/** The number of lines of a new file, in words. */
+/** The number of lines of a new file, as text. */
 export function lineCount(content: string): string {
   const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
   return `${lines} ${lines === 1 ? 'line' : 'lines'}`

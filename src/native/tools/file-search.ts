@@ -138,7 +138,7 @@ const skipped = new Set(['.git', 'node_modules'])
 const mostFiles = 20_000
 const longestFile = 2 * 1024 * 1024
 
-/** Lists the files below a folder, sorted, where ripgrep is not installed; ignore files are not read. */
+/** Lists the files below a folder, sorted, if ripgrep is not installed; ignore files are not read. */
 async function plainFiles(tree: HeldTree, signal: AbortSignal): Promise<string[]> {
   const found: string[] = []
   const waiting = ['']

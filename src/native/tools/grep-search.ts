@@ -141,7 +141,7 @@ function troubleWords(trouble: string): string {
   return `the pattern is not a valid regular expression: ${reason}\nPut a backslash before literal characters: ( ) [ ] { } . * + ? | ^ $`
 }
 
-/** Searches in JavaScript where ripgrep is not installed. */
+/** Searches in JavaScript if ripgrep is not installed. */
 async function searchWithoutRipgrep(
   wanted: Wanted,
   place: SearchPlace,

@@ -27,7 +27,7 @@ type HookArgv = readonly [string, ...string[]]
 type EnclosedHook = {
   argv: HookArgv
   env: HookParts['env']
-  /** Lets the hook run outside its wall, if one stands around it. */
+  /** Lets the hook run outside its wall, if it has one. */
   hint?: string
   settle(): Promise<unknown>
 }

@@ -12,13 +12,13 @@ import { gitVerb, gitWords } from '../shell/programs/git-verbs.ts'
 
 /** The facts about the wall around an agent's commands, known before one of them runs. */
 export type WallFacts = {
-  /** The network is open for every command, for commands that need it and were asked about, or for none. */
+  /** The network is open for every command, for commands that need it and that the person allowed, or for none. */
   network: 'open' | 'asked' | 'closed'
   /** The path of the temporary folder; behind the wall, every turn has an empty folder of its own there. */
   temporary?: string
 }
 
-/** No wall stands around the commands, for the reason in `none`. */
+/** The commands have no wall, for the reason in `none`. */
 export type NoWall = { none: string }
 
 /**
@@ -84,7 +84,7 @@ export function beyondOf(parts: readonly Part[], leash: Leash, bounds: ProjectBo
   return { ...all, written }
 }
 
-/** Whether a part stands in the command itself with all its words. */
+/** Whether a part is written in the command itself with all its words. */
 const isWritten = ({ argv, script }: Part) => argv !== undefined && script === undefined
 
 function needsOf(
@@ -116,14 +116,14 @@ export function isHeld(part: Part, leash: 'read' | 'edit', bounds: ProjectBounds
   // A command that is not understood may still name a file that must be asked for.
   const reaches = part.paths.some(({ real }) => !isOwn(real, bounds, facts) || isSecretName(real))
   if (heldClasses[leash].has(part.class)) return !reaches || part.class === 'reads'
-  // Where the settings close the network, a yes would not open it.
+  // If the settings close the network, a yes would not open it.
   if (part.class === 'network') return facts.network !== 'asked' || !needsNetwork(part)
   // Behind the wall the environment holds no keys, and the places of keys are empty.
   if (part.class === 'secrets') return part.paths.length === 0
   if (part.class === 'outside') return part.paths.length > 0 && !reaches
   // Files from which programs could start by themselves cannot be changed inside, or are in the quarantine until a yes.
   if (part.class === 'settings') return leash === 'edit' && !reaches
-  // Processes outside are not seen from inside, so that there are none to end.
+  // Processes outside are not seen from inside, so the command cannot end them.
   if (part.class === 'system') return enders.has(programOf(part))
   return leash === 'edit' && (part.class === 'installing' ? !needsNetwork(part) : isRecoverable(part))
 }

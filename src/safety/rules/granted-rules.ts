@@ -57,7 +57,7 @@ const alone = setOf(
   'tsc eslint prettier biome oxlint stylelint jest vitest mocha pytest ruff mypy black flake8 isort rubocop rspec phpunit gofmt golangci-lint clang-format tox nox shellcheck',
 )
 
-/** Subcommands of a program that can stand in a beginning; those of git are in `git-verbs.ts`. */
+/** Subcommands of a program that can be part of a beginning; those of git are in `git-verbs.ts`. */
 const subcommands: Readonly<Record<string, ReadonlySet<string>>> = {
   npm: setOf('test ci start version pack audit outdated view'),
   pnpm: setOf('test start audit outdated'),

@@ -19,7 +19,7 @@ export type JudgedCall = {
   worst: Finding
   /** The command line or the code that would run. */
   command?: string
-  /** Whether the call runs behind the wall, where there is one. */
+  /** Whether the call runs behind the wall, if there is one. */
   walled?: true
   /** Why the agent wants its command outside the wall. */
   outside?: string

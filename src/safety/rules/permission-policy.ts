@@ -36,9 +36,9 @@ export type PolicyParts = {
   added?(): readonly string[]
   /** Folders outside the project that may be read like it: long outputs, skills. */
   readable?: readonly string[]
-  /** The wall that commands of a leash run behind, or why there is none; undefined where the leash wants none. */
+  /** The wall that commands of a leash run behind, or why they have no wall; undefined if the leash needs none. */
   wall?(leash: Leash): Promise<WallFacts | NoWall | undefined>
-  /** Whether the person was not told yet in this session why commands are asked about without a wall. */
+  /** Whether the person still has to learn, in this session, why commands without a wall need a question. */
   untold?(): boolean
   /** Called with each judged call; `place` is where its command runs if it may run. */
   judged?(input: unknown, call: JudgedCall, place: CommandPlace | undefined): void
@@ -90,7 +90,7 @@ export function policy(parts: PolicyParts): Policy {
     // A rule cannot stand for needs that only show in a file, which may be another one tomorrow.
     const { exact, prefix } = beyond && !beyond.written ? {} : grantOffers(call, bounds)
     const outside = call.outside !== undefined && beyond?.outside !== undefined
-    // A beginning is offered only where it would be enough for this very call.
+    // A beginning is offered only if it is enough for this very call.
     const enough = prefix !== undefined && !outside && isEnough(prefix)
     const granted = exact && ((texts: readonly string[]) => grant(texts, outside))
     const whole = asksWhole && tool.isShell ? wholeRule(call) : undefined
@@ -133,7 +133,7 @@ export function policy(parts: PolicyParts): Policy {
   }
 }
 
-/** A command where there is no wall, why there is none, and the reader that may start it without a shell. */
+/** A command without a wall: why it has no wall, and the reader that may start it without a shell. */
 type Bare = { none: string; reader?: PlainReader | undefined }
 
 /** The needs of a command with the one that the agent states itself: to run outside. */
@@ -162,7 +162,7 @@ type Case = {
   bounds: ProjectBounds
   leash: Leash
   wall: WallFacts | undefined
-  /** Set for a command that has no wall around it, where the leash wants one. */
+  /** Set for a command that has no wall although the leash needs one. */
   bare: Bare | undefined
   beyond: Beyond | undefined
   mode: Mode

@@ -35,7 +35,7 @@ export function parseRule(text: string): Rule | { fault: string } {
   return { text: text.trim(), tool, spec }
 }
 
-/** The rule of an answer "always"; undefined if the text is none. */
+/** The rule of an answer "always"; undefined if the text is not a rule. */
 export function answeredRule(text: string): Rule | undefined {
   const rule = parseRule(text)
   return 'fault' in rule ? undefined : { ...rule, answered: true }

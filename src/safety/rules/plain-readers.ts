@@ -17,7 +17,7 @@ type ReaderWorld = ProjectBounds & { cwd: string }
 
 /** The words of a reader's row. A word that fits none of them, and is no operand of the row, makes the command no reader. */
 type Row = {
-  /** Letters that may stand together behind one dash. */
+  /** Letters that may be joined behind one dash. */
   letters?: string
   /** Whole words. */
   words?: readonly RegExp[]
@@ -97,13 +97,13 @@ export const gitRows: Readonly<Record<string, readonly RegExp[]>> = {
   show: [...summaries, ...patches, ...commits],
 }
 
-/** The reader that a command line is; undefined for every other command, also where its folder or files cannot be looked at. */
+/** The reader that a command line is; undefined for every other command, also if its folder or files cannot be examined. */
 export async function plainReader(command: string, world: ReaderWorld): Promise<PlainReader | undefined> {
   const [name, ...words] = splitWords(command) ?? []
   const cwd = realIfThere(world.cwd)
   const roots = rootsOf(world).flatMap((folder) => realIfThere(folder) ?? [])
   if (name === undefined || cwd === undefined || !roots.some((root) => isWithin(root, cwd))) return undefined
-  // Where the whole disk is the project, nothing lies outside of it.
+  // If the whole disk is the project, nothing lies outside of it.
   if (roots.includes('/')) return undefined
   const places = { cwd, roots, home: realIfThere(world.home) ?? world.home }
   const isGit = name === 'git'
@@ -180,7 +180,7 @@ function isShown(path: string, filesOnly: boolean, { cwd, roots, home }: Places)
   }
 }
 
-/** A commit by a name, a number or a way from one; a blob or a tree is none. */
+/** A commit by a name, a number or a way from one; not a blob or a tree. */
 const revision = /^(?!-)[\w][\w./-]*(?:[~^]\d*)*$/
 
 /** Git follows no driver of the project here, and never looks into another repository. */

@@ -8,7 +8,7 @@ import { rootsOf } from '../path-location.ts'
 /** The limits that a command ran with, and where it ran. */
 export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'network' | 'sockets'> & {
   cwd: string
-  /** The files and folders of the project that the command may write, where it may not write all of them. */
+  /** The files and folders of the project that the command may write, if it may not write all of them. */
   scope?: readonly string[] | undefined
   /** Whether there is a place for a path behind the wall. */
   sees(path: string): boolean
@@ -27,7 +27,7 @@ export function refusalIn(output: string, ran: WalledCommand): WallRefusal | und
   return undefined
 }
 
-/** An error stands near the end of an output. */
+/** An error is near the end of an output. */
 const mostLines = 200
 
 /*

@@ -1,6 +1,6 @@
 import type { Word } from './simple-command.ts'
 
-/** Words that stand before a command and are none themselves. */
+/** Words that come before a command and are not commands themselves. */
 const before =
   /^(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|in|select|function|time|!|\{|\}|\(|\)|\[\[|\]\])$/
 

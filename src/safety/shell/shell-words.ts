@@ -23,7 +23,7 @@ const unsplit = /^[\w./:@%+=,-]+$/
 /** Finds all texts that a word of a script can stand for. */
 export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
   let texts = ['']
-  /** The beginning of the word, and whether it is certainly one word, where its whole text is not known. */
+  /** The beginning of the word, and whether it is certainly one word, if its whole text is not known. */
   let begins: string | undefined
   let unknown = false
   let split = false
@@ -61,7 +61,7 @@ export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
     if (texts.length > mostValues) return { text }
   }
   if (unknown) return split || glob ? { text } : { text, begins: begins ?? '' }
-  // A quoted star beside a real one can not be told from it afterwards.
+  // A quoted star beside a real one cannot be distinguished from it afterwards.
   if (glob && (quotedPattern || world.changed)) return { text }
   return glob ? { text, values: texts, glob } : { text, values: texts }
 }

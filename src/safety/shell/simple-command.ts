@@ -1,4 +1,4 @@
-/** A word of a command: all texts that it can stand for, or undefined where only the shell knows. */
+/** A word of a command: all texts that it can stand for, or undefined if only the shell knows. */
 export type Word = {
   text: string
   values?: readonly string[]
@@ -8,7 +8,7 @@ export type Word = {
   begins?: string
 }
 
-/** One simple command before it is judged. `cwds`: every folder it may run in; undefined where that is not known. */
+/** One simple command before it is judged. `cwds`: every folder it may run in; undefined if that is not known. */
 export type Simple = { text: string; words: readonly Word[]; cwds: readonly string[] | undefined }
 
 /** A word without expansion. */

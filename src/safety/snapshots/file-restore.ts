@@ -56,7 +56,7 @@ export async function restoreFiles(repository: Repository, moves: readonly Move[
         left.push({ path: readablePath(path), why: error.message })
       }
     }
-    // Deletions come first: a folder may stand where a restored file belongs, or a file where a restored folder does.
+    // Deletions come first: a folder may be where a restored file belongs, or a file where a restored folder does.
     for (const { path, target } of moves) if (!target) attempt(path, () => removeFile(repository.root, path))
     for (const { path, target, draft } of coming) attempt(path, () => placeFile(repository.root, path, target, draft))
     return left
@@ -119,7 +119,7 @@ function placeFile(root: string, path: RawPath, item: Item, draft: string): void
   }
 }
 
-/** Removes a folder that holds only empty folders: git does not know of it, so it may stand where a file belongs. */
+/** Removes a folder that holds only empty folders: git does not know of it, so it may be where a file belongs. */
 function removeEmptyFolders(above: HeldFolder, name: Buffer): void {
   const folder = above.child(name)
   try {

@@ -72,7 +72,7 @@ function readLook(dir: string): LastLook | undefined {
   }
 }
 
-/** The files that decide what git ignores, besides those of the project; undefined where that cannot be said for sure. */
+/** The files that decide what git ignores, besides those of the project; undefined if that is not certain. */
 async function filesOutside({ dir, env }: Repository, git: Git): Promise<LastLook['outside'] | undefined> {
   const { out } = checked(await git(['config', '--list', '--show-origin', '-z']))
   const rows = out.toString('utf8').split('\0').slice(0, -1)
@@ -90,7 +90,7 @@ async function filesOutside({ dir, env }: Repository, git: Git): Promise<LastLoo
   return [...new Set(paths)].map((path) => [path, fileMark(path)])
 }
 
-/** Every folder and file of a project that is not ignored; undefined where there are too many, or one cannot be read. */
+/** Every folder and file of a project that is not ignored; undefined if there are too many, or one cannot be read. */
 function entriesIn(
   root: string,
   ignored: ReadonlySet<RawPath>,

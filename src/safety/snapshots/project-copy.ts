@@ -114,7 +114,7 @@ async function mergeMoves(
 
 type Sides = { base?: Item; target?: Item; found?: Item }
 
-/** Merges the two changed versions of a text file; undefined where that is no text file, or where both changed the same lines. */
+/** Merges the two changed versions of a text file; undefined if it is not a text file, or if both changed the same lines. */
 async function mergedItem(repository: Repository, { base, target, found }: Sides): Promise<Item | undefined> {
   const sides = [found, base, target]
   if (!base || !target || !found || !sides.every((side) => side?.mode.startsWith('100'))) return undefined
@@ -139,7 +139,7 @@ function isThere(root: string, path: string): boolean {
   try {
     return lstatSync(onDisk(root, path), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // A file stands where a parent folder belongs: it is deleted first, or reported under its own name.
+    // A file is where a parent folder belongs: it is deleted first, or reported under its own name.
     return false
   }
 }

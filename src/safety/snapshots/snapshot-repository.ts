@@ -115,7 +115,7 @@ export function endLoan(dir: string): void {
   rmSync(loanFile(dir), { force: true })
 }
 
-/** Says why there is no snapshot, in words for the person. */
+/** Says why there is no snapshot, as a message for the person. */
 export class SnapshotsOff extends Error {
   override name = 'Off'
 }

@@ -50,7 +50,7 @@ export interface Snapshots {
   prepare(): Promise<void>
   /** Ends the work that goes on in the background. Nothing can be taken afterwards. */
   stop(): void
-  /** Records a turn; called again with `after` when the turn has ended. */
+  /** Records a turn; called again with `after` when the turn is over. */
   keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
   /** Lists the recorded turns, oldest first. */
   list(): Promise<TurnRecord[]>
@@ -72,7 +72,7 @@ export interface Snapshots {
   bringIn(changes: Pick<CopyChanges, 'base' | 'tree'>, wanted?: Pick<CopyJoin, 'only' | 'over'>): Promise<CopyResult>
   /** Plans how to undo a turn. */
   planUndo(turn: string): Promise<UndoPlan>
-  /** Undoes a turn. `as`: the name of the undo, where it is a part of another one. */
+  /** Undoes a turn. `as`: the name of the undo, if it is a part of another one. */
   undo(plan: UndoPlan, as?: string): Promise<UndoResult>
   /** Deletes all snapshots of the project. */
   clear(): Promise<void>

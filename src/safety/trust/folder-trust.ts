@@ -29,7 +29,7 @@ export type FolderTrust = {
   excess?: string
 }
 
-/** How a file differs from the one that was trusted; `before` is a copy of that one, where there is one. */
+/** How a file differs from the one that was trusted; `before` is a copy of that one, if there is one. */
 export type FileChange = { path: string; how: 'new' | 'changed' | 'removed'; before?: Ref }
 
 /** A file as it was trusted. `copy` shows later what changed; long and binary files have none. */
@@ -86,7 +86,7 @@ export class TrustBook {
     if (isWhole && markOf(folders.flatMap(({ files }) => files)) === mark) {
       const real = folders[0]!.folder
       const seen: TrustRecords = {}
-      // Where nothing steers agents, the folder itself is kept, so that a person can still agree to its programs.
+      // If nothing steers agents, the folder itself is kept, so that a person can still agree to its programs.
       const isEmpty = folders.every(({ files }) => files.length === 0)
       for (const { folder, files } of folders)
         if (files.length > 0 || (isEmpty && folder === real))
@@ -239,7 +239,7 @@ function standing(
   return { state: 'changed', files: changes.map(({ path }) => path), changes, all }
 }
 
-/** If one folder is not trusted, none of them is used, and the person is asked about that one's files. */
+/** If one folder is not trusted, none of them is used, and the person is asked whether to trust that one's files. */
 function joinFolders(folders: readonly Standing[], agreed: boolean): FolderTrust {
   const all = folders.flatMap((folder) => folder.all)
   const open = folders.filter(({ state }) => state !== 'trusted')

@@ -26,7 +26,7 @@ const lastLine = (text: string) => text.trim().split('\n').at(-1) || `it did not
 
 /** The facts that a system tells about itself. */
 type System = {
-  /** A setting of the kernel; undefined where the kernel does not have it. */
+  /** A setting of the kernel; undefined if the kernel does not have it. */
   setting(name: string): Promise<string | undefined>
   exists(path: string): Promise<boolean>
 }
@@ -47,7 +47,7 @@ const thisSystem: System = {
 /** Messages of bubblewrap where the system forbids namespaces; AppArmor lets them be made and forbids their use. */
 const forbidden = /new namespace|uid map|mount proc|RTM_NEWADDR|clone|unshare/i
 
-/** Returns the sentence that says what forbids namespaces here and how to allow them; none where that is not known. */
+/** Returns the sentence that says what forbids namespaces here and how to allow them; none if that is not known. */
 export async function remedyFor(failure: string, system: System): Promise<string[]> {
   if (forbidden.test(failure)) for (const { applies, words } of remedies) if (await applies(system)) return [words]
   return []

@@ -88,7 +88,7 @@ const prelude = [
  * capability, also in a user namespace.
  */
 function kernelSettings(): string[] {
-  // Names only: with the types of all entries, Node would look at processes that have ended meanwhile, and throw.
+  // Names only: with the types of all entries, Node would look at processes that have exited meanwhile, and throw.
   const names = readdirSync('/proc').filter((name) => !/^\d+$/.test(name))
   return names.map((name) => `/proc/${name}`).filter(isWritable)
 }

@@ -37,13 +37,13 @@ export type WallLimits = {
   scratch?: TurnScratch
 }
 
-/** `from` on the system stands at `to` inside. */
+/** `from` on the system is mounted at `to` inside. */
 export type WallBind = { from: string; to: string; write: boolean }
 
 /** The temporary folder and the closed network that the commands of one turn share. Without it each command has its own. */
 export type TurnScratch = {
   folder: string
-  /** The namespaces of the network and of its owner, as paths; undefined where they cannot be entered. */
+  /** The namespaces of the network and of its owner, as paths; undefined if they cannot be entered. */
   network?: { nsenter: string; user: string; net: string }
   /** Removes the folder. Programs that still run keep their network until they end. */
   close(): Promise<void>

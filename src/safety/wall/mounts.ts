@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 export type Mount = {
   path: string
   as: 'read' | 'write' | 'empty' | 'blank' | 'folder' | 'temporary' | 'link'
-  /** The folder of the host that is shown at the path; the path itself if there is none. Of a link: where it leads. */
+  /** The folder of the host that is shown at the path; the path itself if missing. For a link: where it leads. */
   from?: string
   /** Whether the place shows nothing of the host, so that nothing below it has to be hidden. */
   private?: boolean

@@ -29,7 +29,7 @@ type NestedRepositories = {
 /** At most this many repositories are mounted. Further ones are only checked for changes afterwards. */
 const mostMounted = 40
 
-/** Projects of which the person was told that they are too large to be searched. */
+/** Projects for which the person has already seen the note that they are too large to be searched. */
 const toldLarge = new Set<string>()
 
 /** The repositories that a search found before a command, which began at `since`. */
@@ -138,7 +138,7 @@ function unsearched(root: string, { whole }: SearchResult, wasWhole: boolean): s
   return told
 }
 
-/** Tames a repository; where that fails, the sentence says so, and the others are still tamed. */
+/** Tames a repository; if that fails, the sentence says so, and the others are still tamed. */
 async function tamed(
   root: string,
   found: FoundRepository,

@@ -164,7 +164,7 @@ async function contentOf(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Brings the state of a home back whose processes have all ended, and removes the home. */
+/** Brings back the state of a home whose processes have all exited, and removes the home. */
 async function settleHome(folder: string): Promise<string[]> {
   const record = await recordIn(folder)
   const said: string[] = []
@@ -198,7 +198,7 @@ async function bringBack({ path, inside, keys }: HomeRecord['returned'][number],
   else if (now === undefined ? before === undefined : before?.equals(now)) replaceFile(target, after)
 }
 
-/** The JSON object of a file, with those of the keys that the run has changed; undefined where there is nothing to change. */
+/** The JSON object of a file, with those of the keys that the run has changed; undefined if there is nothing to change. */
 function withKeys(now: Buffer | undefined, before: Buffer | undefined, after: Buffer, keys: readonly string[]) {
   const [current, was, is] = [objectIn(now), objectIn(before), objectIn(after)]
   if (!is || (now && !current)) return undefined

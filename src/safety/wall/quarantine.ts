@@ -89,7 +89,7 @@ export function putBack(own: string, { id, root, files }: Quarantined): { back: 
   return { back, left }
 }
 
-/** Makes a folder of the project; false where a link leads out of it. */
+/** Makes a folder of the project; false if a link leads out of it. */
 function madeFolder(root: string, folder: string): boolean {
   let at = folder
   while (!existsSync(at)) at = dirname(at)
@@ -112,7 +112,7 @@ function move(from: string, to: string): void {
   )
 }
 
-/** Does something in a folder; where the folder is closed, it is opened first, and `more` is done. */
+/** Does something in a folder; if the folder is closed, it is opened first, and `more` is done. */
 function opened(folder: string, act: () => void, more?: () => void): void {
   try {
     act()

@@ -87,7 +87,7 @@ function anywhereIn(root: string, name: string): string {
   return `^${plain(root)}/(.*/)?${anyCase}(/.*)?$`
 }
 
-/** Unix sockets, where they are allowed, are those in folders that may be written: the host's lie elsewhere. */
+/** Unix sockets, if they are allowed, are those in folders that may be written: the host's lie elsewhere. */
 function networkRules(network: boolean, sockets: boolean, mounts: readonly Mount[]): string[] {
   const writable = mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => quoted('subpath')(from))
   return [

@@ -10,7 +10,7 @@ type Toolchain = {
   at: readonly string[]
   /** The variable that moves the place. Behind the wall it always names the place, because the home is another one there. */
   variable?: string
-  /** The parts of the place that are shown; the whole place if there are none. */
+  /** The parts of the place that are shown; the whole place if this is missing. */
   parts?: readonly string[]
   /** Files and folders in it that may hold a login: they are hidden. A `*` stands for any name. */
   minus?: readonly string[]
@@ -87,7 +87,7 @@ const secondLayers = { maven: '.m2/repository', gradle: '.gradle/caches', gradle
 /** The installed toolchains: where they are shown, what is hidden in them, and the variables by which they are found. */
 type Toolchains = { shown: string[]; hidden: string[]; variables: Record<string, string> }
 
-/** Finds the toolchains of a person. A place that is the home itself, or holds it, is none. */
+/** Finds the toolchains of a person. A place that is the home itself, or holds it, does not count. */
 export function toolchainsOf(home: string, env: Environment): Toolchains {
   const found: Toolchains = { shown: [], hidden: [], variables: {} }
   for (const { at, variable, parts, minus = [] } of toolchains) {

@@ -107,7 +107,7 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
   }
 }
 
-/** Asks about what a command left, where somebody can be asked, and says what became of it. */
+/** Asks whether to keep what a command left, if somebody can be asked, and says what became of it. */
 async function settledWords(own: string, { told, taken, asks }: SettledSettings, keep?: Keep): Promise<string[]> {
   if (!taken) return told
   const isKept = asks && (await keep?.(taken)) === true

@@ -11,12 +11,12 @@ export type FormatParts = Pick<ToolParts, 'format'>
 /** A file that was just written, with its text as the model knows it. */
 type WrittenFile = Pick<WholeFile, 'path' | 'at' | 'real'> & { after: string }
 
-/** The text of the file now, and a sentence for the model, with a space before it; empty where nothing was formatted. */
+/** The text of the file now, and a sentence for the model, with a space before it; empty if nothing was formatted. */
 type Formatted = { after: string; words: string }
 
 /**
  * Runs the project's formatter over a file that was just written, and tells the model what it changed, so that its next edit fits.
- * A failure of the formatter is told and fails nothing: the file was written.
+ * A failure of the formatter is reported but fails nothing: the file was written.
  */
 export async function formatWritten(
   file: WrittenFile,

@@ -54,7 +54,7 @@ function joined(changes: readonly Change[]): Change[] {
   return all
 }
 
-/** The changes of a hunk that stands at a line: each run of "-" and "+" lines is one, so that the lines between them stay. */
+/** The changes of a hunk that begins at a line: each run of "-" and "+" lines is one, so that the lines between them stay. */
 function changesOf({ lines }: Hunk, at: number): Change[] {
   const changes: Change[] = []
   let [line, open]: [number, Change | undefined] = [at, undefined]

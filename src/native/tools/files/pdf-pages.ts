@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { existsSync } from 'node:fs'
 import { sourcePath } from '../../../base/source-text.ts'
 
-/** The text of each page of a PDF file, or why there is none. */
+/** The text of each page of a PDF file, or why it cannot be read. */
 export type PdfPages = { pages: string[] } | { problem: string }
 
 export const isPdf = (head: Buffer): boolean => head.subarray(0, 5).equals(Buffer.from('%PDF-'))
@@ -10,7 +10,7 @@ export const isPdf = (head: Buffer): boolean => head.subarray(0, 5).equals(Buffe
 const longestMs = 60_000
 const mostMegabytes = 512
 
-/** Reads a PDF in a thread of its own, which is ended when the call is cancelled, takes too long or needs too much memory. */
+/** Reads a PDF in a thread of its own, which is stopped when the call is cancelled, takes too long or needs too much memory. */
 export async function pdfPages(body: Uint8Array, clock: Clock, signal: AbortSignal): Promise<PdfPages> {
   const source = sourcePath('native/tools/files/pdf-worker.ts')
   const { Worker } = process.getBuiltinModule('node:worker_threads')

@@ -36,7 +36,7 @@ export function applyEdit(text: string, { old_string, new_string, replace_all = 
 /** A range of a text, from its first character to the one after its last. */
 type Span = { from: number; to: number }
 
-/** A range of a text, and the text that is to stand in its place. */
+/** A range of a text, and the text that replaces it. */
 export type Replacement = Span & { fresh: string }
 
 function placesOf(text: string, wanted: string): Span[] {
@@ -73,7 +73,7 @@ const trailingSpace = /[ \t]+(?=\n|$)/g
 
 const withoutTrailingSpace = (text: string) => text.replace(trailingSpace, '')
 
-/** A text without the white space at line ends, and where each of its characters stands in the whole text. */
+/** A text without the white space at line ends, and the offset of each of its characters in the whole text. */
 function keptOffsets(text: string): [number[], string] {
   const kept: number[] = []
   let at = 0

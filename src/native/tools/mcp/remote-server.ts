@@ -131,7 +131,7 @@ export class McpServer {
     })
   }
 
-  /** Suggests values for an argument of a prompt or a variable of a template; none where the server suggests nothing. */
+  /** Suggests values for an argument of a prompt or a variable of a template; none if the server suggests nothing. */
   async suggest(about: SuggestionRequest, signal: AbortSignal): Promise<string[]> {
     const { state } = this.#life
     if (state.is !== 'ready' || !state.connection.client.getServerCapabilities()?.completions) return []

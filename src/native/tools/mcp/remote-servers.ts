@@ -36,7 +36,7 @@ export interface McpServers {
   text(name: string, signal: AbortSignal): Promise<string | undefined>
   /** Finds a tool by name, also one that is not in every request, or one whose server is not connected yet. */
   find(name: string): Tool | undefined
-  /** Tools that are not among `known`, with a text about them for the model; undefined when there are none. */
+  /** Tools that are not among `known`, with a text about them for the model; undefined without such tools. */
   news(known: ReadonlySet<string>): News | undefined
   /** The names of all configured servers. */
   names(): string[]
@@ -52,7 +52,7 @@ export interface McpServers {
   promptsOf(server: string, signal: AbortSignal): Promise<ListedPrompt[]>
   /** Gets the messages of a prompt for a person. */
   prompt(server: string, name: string, values: Record<string, string>, call: Exchange): Promise<PromptMessage[]>
-  /** Values that a server suggests for an argument of a prompt; none where it suggests nothing. */
+  /** Values that a server suggests for an argument of a prompt; none if it suggests nothing. */
   suggest(server: string, about: SuggestionRequest, signal: AbortSignal): Promise<string[]>
   status(): McpStatus
   /** Reads the lists of all connected servers; a list that cannot be read counts as empty. */

@@ -9,7 +9,7 @@ import { isPdf, pagesText, pdfPages } from '../files/pdf-pages.ts'
 /** A picture that a model can see. */
 type ReadPicture = { media: string; bytes: Buffer }
 
-/** The content of a resource: text for the model, and pictures beside it. `whole`: how many bytes its text has, where it was cut. */
+/** The content of a resource: text for the model, and pictures beside it. `whole`: how many bytes its text has, if it was cut. */
 export type ResourceContent = { text: string; pictures: ReadPicture[]; whole?: number }
 
 type ContentParts = {

@@ -18,7 +18,7 @@ export type ServerStatus = {
   protocol?: string
   speaker?: string
   tools: { name: string; tool: string; description: string }[]
-  /** How many resources and prompts the server lists; undefined where it has none, or before its list was read. */
+  /** How many resources and prompts the server lists; undefined if it has none, or before its list was read. */
   resources?: number
   prompts?: number
   /** Whether the server's tools are in every request. */

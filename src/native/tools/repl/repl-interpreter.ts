@@ -18,7 +18,7 @@ export class Interpreter {
   readonly run: Run
   /** The walls that it was started behind. */
   readonly walls: string
-  /** Settled once the interpreter has ended, and what it must not leave behind is removed. */
+  /** Settled once the interpreter has exited and what it must not leave behind is removed. */
   readonly settled: Promise<unknown>
   #chunks: AsyncIterator<Uint8Array>
   #used = false

@@ -21,7 +21,7 @@ export class ReplSession {
   #parts: ShellParts
   #command: string
   #now: Interpreter | undefined
-  /** Why the last interpreter and its definitions are gone, until the model was told. */
+  /** Why the last interpreter and its definitions are gone, until the model gets the reason. */
   #lost: string | undefined
   #last: Promise<unknown> = Promise.resolve()
 

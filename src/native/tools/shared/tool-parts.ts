@@ -29,7 +29,7 @@ export type ToolParts = {
   shell?(command: string, call: ToolCall): Promise<ShellStart>
   /** The same for an interpreter, whose code comes later and cannot be judged by its command line; `outside`: the code cannot run behind a wall. */
   interpreter?(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
-  /** Runs the formatter that the settings name for a file; undefined where they name none. */
+  /** Runs the formatter that the settings name for a file; undefined if they name none. */
   format?(path: string, call: ToolCall): Promise<FormatterRun | undefined>
   web?: WebParts
   skills?: readonly Skill[]
@@ -49,9 +49,9 @@ export type ShellStart = {
   argv: readonly [string, ...string[]]
   /** The command's environment, if it is not that of the tools. */
   env?: ToolParts['env']
-  /** Says which walls stand around the command: an interpreter goes on only behind the same ones. */
+  /** Identifies the walls around the command: an interpreter is used again only behind the same ones. */
   walls?: string
-  /** To be called once the command's last process has ended: removes what it must not leave behind, and says so in sentences. */
+  /** To be called once the command's last process has exited: removes what it must not leave behind, and returns sentences about that. */
   settle?(): Promise<string[]>
 }
 

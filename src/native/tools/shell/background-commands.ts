@@ -9,7 +9,7 @@ import { AnsiStripper } from '../../../base/text/ansi.ts'
 import { randomName } from '../../../base/id.ts'
 import { realOrSame } from '../../../base/files/real-path.ts'
 
-/** A command that keeps running after its call has returned, or has ended since. */
+/** A command that keeps running after its call has returned, or has exited since. */
 type BackgroundCommand = {
   job: number
   command: string
@@ -32,7 +32,7 @@ type Added = Pick<BackgroundCommand, 'command' | 'run' | 'log'> & { over(backgro
 /** A new command is watched this long, to report one that fails at once. */
 const firstLookMs = 300
 
-/** A command whose log grows beyond this is ended, before it fills the disk. */
+/** A command whose log grows beyond this is stopped before it fills the disk. */
 const longestLog = 256 * 1024 * 1024
 
 /** At most this much of a log is shown at once: its end, because errors come last. */
@@ -45,7 +45,7 @@ const lastWords = 2000
 const behindWall =
   'A server in the sandbox lasts for this turn: your commands reach it at 127.0.0.1, the user does not.'
 
-/** A command that a call waits for. `move` sends it to the background, and the call returns; false when it has just ended. */
+/** A command that a call waits for. `move` sends it to the background, and the call returns; false when it has just exited. */
 export type CommandInFront = { since: number; move(): boolean }
 
 /** A command that was started in the foreground, with what it printed so far and the end that was being waited for. */
@@ -62,7 +62,7 @@ export class BackgroundCommands {
   #logs = 0
   #ended: ((command: EndedCommand) => void) | undefined
 
-  /** `ended` is called when a command has ended. */
+  /** `ended` is called when a command has exited. */
   constructor(parts: ShellParts, ended?: (command: EndedCommand) => void) {
     this.#parts = parts
     this.#ended = ended
@@ -179,7 +179,7 @@ export class BackgroundCommands {
     return this.#end(this.#numbered(job))
   }
 
-  /** Tells of the commands that ended since the model last heard of them; undefined when there are none. */
+  /** Reports the commands that exited since the last report to the model; undefined when none did. */
   async news(): Promise<string | undefined> {
     const ended = this.#all.filter(({ end, isTold }) => end !== undefined && !isTold)
     const parts = await Promise.all(
@@ -204,7 +204,7 @@ export class BackgroundCommands {
   async #end(background: BackgroundCommand): Promise<string> {
     const { job, run, over, log, end } = background
     if (end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
-    // A command that is ended on request ends without further news.
+    // A command that is stopped on request exits without further news.
     background.isTold = true
     const left = await run.end()
     await over

@@ -8,7 +8,7 @@ import { joinCut } from '../../../core/talk/body.ts'
 const headChars = 10 * 1024
 const tailChars = 22 * 1024
 
-/** A command that prints more than this is ended before it fills the disk. */
+/** A command that prints more than this is stopped before it fills the disk. */
 const mostBytes = 2 * 1024 * 1024 * 1024
 
 export const tooMuch = '[stopped: it printed more than 2 GB]'

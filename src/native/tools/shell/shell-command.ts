@@ -92,7 +92,7 @@ export class RunLimit {
     })
   }
 
-  /** Whether the run is being ended. */
+  /** Whether the run is being stopped. */
   get ending(): boolean {
     return this.#ending !== undefined
   }
@@ -103,7 +103,7 @@ export class RunLimit {
     return (this.#ending ??= this.#run.end())
   }
 
-  /** Stops watching the run; returns why it was ended, or undefined if it ended by itself. */
+  /** Stops watching the run; returns why it was stopped, or undefined if it exited by itself. */
   async release(): Promise<string | undefined> {
     this.#over.abort()
     this.#signal.removeEventListener('abort', this.#stop)

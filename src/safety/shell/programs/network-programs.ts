@@ -3,7 +3,7 @@ import { is } from '../shell-judgement.ts'
 import { optionsOf } from '../command-options.ts'
 import { wordText } from '../simple-command.ts'
 
-/** Programs that are always asked about, whatever their arguments. */
+/** Programs that always need a question, whatever their arguments. */
 const always: readonly [ShellClass, string, string][] = [
   [
     'network',
