@@ -3,10 +3,10 @@ import { nearest } from '../base/text/nearest.ts'
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
 type Variable = { name: string; does: string; set?: true }
 
-/** Variables of one kind; `title` stands above them. */
+/** Variables of one kind, below their `title`. */
 type VariableGroup = { title: string; rows: readonly Variable[] }
 
-/** termaite's own variables. A name that begins like theirs and is none of them is a mistake, which `strayVariables` finds. */
+/** termaite's own variables. Any other name with their prefix is a mistake, which `strayVariables` finds. */
 const own: readonly Variable[] = [
   { name: 'TERMAITE_HOME', does: 'The folder of termaite’s own files. Default: ~/.termaite.' },
   { name: 'TERMAITE_AGENT', does: 'The agent that takes the first turn, as with -a.' },
@@ -34,8 +34,8 @@ const own: readonly Variable[] = [
 ]
 
 /**
- * The environment variables that termaite reads, and those that it sets. The keys of model providers stand in the table of
- * providers. A test compares this table with the source code in both directions.
+ * The environment variables that termaite reads, and those that it sets. The keys of model providers are in the table of providers.
+ * A test compares this table with the source code in both directions.
  */
 export const variables: readonly VariableGroup[] = [
   { title: 'termaite', rows: own },
@@ -200,7 +200,7 @@ export const variables: readonly VariableGroup[] = [
   },
 ]
 
-/** Says which variables are named like termaite's and are not, for a person who mistyped one. */
+/** Names the variables that look like termaite's and are not, for a person who mistyped one. */
 export function strayVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const names = own.map(({ name }) => name)
   return Object.keys(env)

@@ -17,7 +17,7 @@ export type Mark = { from: number; to: number; why: string }
 export type Meaning = 'once' | 'always' | 'no'
 
 /**
- * `grants`: the permission that picking the option gives from then on, in words. `means` decides its key, unless another program shows
+ * `grants`: the permission that picking the option gives from then on, as text. `means` decides its key, unless another program shows
  * the option with a number of its own: that number is then its `key`.
  */
 export type Option = { id: string; label: string; grants?: string; means?: Meaning; key?: number }
@@ -34,7 +34,7 @@ export const questionSubjects = [
   'sharing',
 ] as const
 
-/** A question that has to be answered before an agent goes on. `from` names the roles it came through, outermost first. */
+/** A question that must be answered before an agent continues. `from` names the roles it came through, outermost first. */
 export type Question = {
   about: (typeof questionSubjects)[number]
   text: string
@@ -42,7 +42,7 @@ export type Question = {
   /** The agent that asks, or the agent that the question is about. */
   agent?: string
   multiple?: boolean
-  /** The options that are marked at first, where several may be picked: what termaite suggests. */
+  /** The options that are marked at first, if several may be picked: termaite's suggestion. */
   marked?: readonly string[]
   /** Whether the order of the picks matters, so that the person may also change the order of the options. */
   ordered?: true
@@ -54,13 +54,13 @@ export type Question = {
   options: Option[]
   /** The option that Enter picks at first; without it the first one. A question of trust begins at its no. */
   enter?: string
-  /** Whether termaite suggests an answer: the marked options, else the one of Enter. An empty line takes it in a shell. */
+  /** Whether termaite suggests an answer: the marked options, else the option of Enter. In a shell, an empty line accepts it. */
   suggests?: true
-  /** The option that Escape picks, where that is not the no. */
+  /** The option that Escape picks, if that is not the no. */
   escape?: string
-  /** The effect of leaving the question without an answer, in words; Escape then picks no option. */
+  /** The effect of leaving the question without an answer, as text; Escape then picks no option. */
   unanswered?: string
-  /** Whether leaving the question without an answer cancels the turn, because going on would spend something. */
+  /** Whether leaving the question without an answer cancels the turn, because continuing would spend something. */
   cancels?: true
   /** The option that is picked when nobody has answered at that time. */
   otherwise?: { pick: string; at: number }

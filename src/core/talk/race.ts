@@ -1,4 +1,4 @@
-/** One command by which the results of a race are checked. `refused`: the command was not allowed to run, so that nothing is known. */
+/** One command that checks the results of a race. `refused`: the command was not allowed to run, so nothing is known. */
 export type RaceCheck = { command: string; passed: boolean; evidence: string; refused?: true }
 
 /** A file that a racer changed; a file without lines, such as a picture, has no counts. */
@@ -15,29 +15,29 @@ export type Racer = {
   files: RaceFile[]
   /** The snapshot of the agent's copy when the agent was done; results with the same tree are the same. */
   tree?: string
-  /** Changes that are not brought in without the person's yes, such as one that takes back the person's uncommitted work, and why. */
+  /** Changes that are not brought in without the person's yes, such as one that undoes the person's uncommitted work, and why. */
   strays?: { path: string; why: string }[]
   /** The first racer whose result is exactly the same. */
   sameAs?: number
   checks: RaceCheck[]
   /** The acts that the agent was not allowed to do. */
   denials?: string[]
-  /** The place that the reader gave the result without knowing whose it is, and why. */
+  /** The place that the judge gave the result without knowing whose it is, and why. */
   judged?: { place: number; why: string }
   ms: number
   tokens?: number
-  /** The cost in dollars, where it is known. */
+  /** The cost in dollars, if it is known. */
   cost?: number
   /** The agent's own words about its work. */
   reply: string
-  /** Where the copy is, as long as it is kept. */
+  /** The folder of the copy, as long as it is kept. */
   folder?: string
 }
 
 /**
- * The result of a race: the same request to several agents at once. `base` is the snapshot that every copy began with, and
- * `before` are the checks of an untouched copy. `winner` is the best result by checks and judge, where one is right;
- * `chosen` is the one that was brought into the project.
+ * The result of a race: the same request to several agents at once. `base` is the snapshot that every copy began with, and `before`
+ * are the checks of an untouched copy. `winner` is the best result by checks and judge, if one is right; `chosen` is the one that
+ * was brought into the project.
  */
 export type Race = {
   type: 'race'

@@ -104,7 +104,7 @@ function timeOfDay({ hour, minute, second, half, word }: Partial<Record<string, 
   return ((hours * 60 + Number(minute ?? 0)) * 60 + Number(second ?? 0)) * 1000
 }
 
-/** Reads the date; 'none' for a date that does not exist, undefined where only a time of day was given. */
+/** Reads the date; 'none' for a date that does not exist, undefined if only a time of day was given. */
 function dateSaid(said: Partial<Record<string, string>>, today: number): number | 'none' | undefined {
   if (said.iso) {
     const date = Date.parse(`${said.iso}T00:00:00Z`)

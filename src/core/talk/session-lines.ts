@@ -2,15 +2,15 @@ import type { Entry } from './entry.ts'
 import type { Line, Log } from './store.ts'
 import { isEntry } from './entry.ts'
 
-/** Where the entries of a session are: its own from a position of the log on, and before them, for a fork, those of its origin. */
+/** The location of a session's entries: its own from a position of the log on, and before them, for a fork, those of its origin. */
 export type SessionPlace = { id: string; from?: number; origin?: Origin }
 
 /** The session that a fork begins in, up to a position of the log. */
 type Origin = SessionPlace & { until: number }
 
 /**
- * Reads the lines of a session newest first, from its end or from a position, and those that could not be read. `ended` are the
- * turns whose end was read already, where a reader goes on from the middle.
+ * Reads the lines of a session newest first, from its end or from a position, including those that could not be read. `ended` are
+ * the turns whose end has already been read, for a reader that starts in the middle.
  */
 export async function* sessionLines(
   log: Log<Entry>,
@@ -28,8 +28,8 @@ export async function* sessionLines(
 }
 
 /**
- * Yields the lines that a fork takes over: those of the turns that had ended by then. The threads of CLIs stay with the session that they
- * belong to, because a thread has heard what the fork leaves out: in the fork each CLI begins anew.
+ * Yields the lines that a fork takes over: those of the turns that were over by then. The threads of CLIs stay with their own session,
+ * because a thread has heard what the fork leaves out: in the fork each CLI begins a new one.
  */
 async function* inherited(lines: AsyncIterable<Line<Entry>>, ended: Set<string>): AsyncGenerator<Line<Entry>> {
   for await (const line of lines) {

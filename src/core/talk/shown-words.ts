@@ -9,9 +9,9 @@ import { serialQueue } from '../../base/serial-queue.ts'
 import { LongText } from './body.ts'
 
 /**
- * Words of one agent, as a line of the side log of a turn. `after` counts the facts of the conversation that hold earlier words
- * of the same agent, so that a reader knows which words are in no fact yet. `again`: the agent's screen is read from its
- * beginning once more, and these words may repeat the earlier ones.
+ * Words of one agent, as a line of the side log of a turn. `after` counts the facts of the conversation that contain earlier words
+ * of the same agent, so that a reader knows which words are in no fact yet. `again`: the agent's screen is read from its beginning
+ * once more, and these words may repeat the earlier ones.
  */
 export type ShownPiece = { by: string; from?: string[]; after: number; again?: true; text: string }
 
@@ -19,7 +19,7 @@ export type ShownPiece = { by: string; from?: string[]; after: number; again?: t
 export type SignedFact = (Words | Extract<Fact, { type: 'note' }>) & { by: string }
 
 export type ShownParts = {
-  /** The side log of the turn; without one, words are held in memory alone. */
+  /** The side log of the turn; without one, words are only kept in memory. */
   log?: Log<ShownPiece>
   blobs: Blobs
   clock: Clock
@@ -27,19 +27,19 @@ export type ShownParts = {
   warn?(text: string): void
 }
 
-/** Words wait this long before they are written: with the time that the disk takes, they are at most a second behind. */
+/** Words wait this long before they are written: including the time for the disk, they are at most a second behind. */
 const pauseMs = 500
 
 /** Once this many characters of one agent wait, they are written at once. */
 const mostWaiting = 1024 ** 2
 
-/** A longer piece is part of a flood, which would wait for the disk at each piece. */
+/** A longer piece is part of a flood, which would otherwise wait for the disk at each piece. */
 const longestSynced = 64 * 1024
 
-/** How many characters of one agent are held while the disk refuses them, or where there is no side log. */
+/** How many characters of one agent are kept in memory while the disk refuses them, or if there is no side log. */
 const mostHeld = 8 * 1024 ** 2
 
-/** A longer paragraph is not held until the reply: what of it the reply lacks is lost when the turn ends well. */
+/** A longer paragraph is not kept until the reply: the part that the reply lacks is lost when the turn succeeds. */
 const longestParagraph = 1024 ** 2
 
 /** One agent that speaks in a turn. `waiting` are its words that are not in the side log yet. */
@@ -52,16 +52,16 @@ type Voice = {
   spoke: boolean
   paused: boolean
   again: boolean
-  /** The words since the last call, and those before each call: a reply may hold them or not. */
+  /** The words since the last call, and those before each call: a reply may contain them or not. */
   paragraph: string
   earlier: { call: string; text: string }[]
-  /** Why the agent failed, where the turn went on without it. */
+  /** Why the agent failed, if the turn went on without it. */
   failure?: Failure
 }
 
 /**
- * The words that a turn has shown and that no fact of its conversation holds. They go to the side log of the turn a little later
- * than to the screen, so that the next process finds them when this one is killed.
+ * The words that a turn has shown and that no fact of its conversation contains. They go to the side log of the turn a little later
+ * than to the screen, so that the next process finds them if this one is killed.
  */
 export class ShownWords {
   #parts: ShownParts
@@ -79,7 +79,7 @@ export class ShownWords {
     this.#parts = parts
   }
 
-  /** Goes on with the words of a turn that another process began; `entries` are those that the turn has kept so far. */
+  /** Continues with the words of a turn that another process began; `entries` are those that the turn has kept so far. */
   static ofTurn(parts: ShownParts, entries: readonly Entry[], again: boolean): ShownWords {
     const shown = new ShownWords(parts)
     for (const entry of entries) shown.kept(entry)
@@ -103,8 +103,8 @@ export class ShownWords {
   }
 
   /**
-   * Notes a fact that is in the log now: a reply, an attempt or words hold everything that the agent showed before. Words before
-   * a call are followed by the reply that does.
+   * Records a fact that is in the log now: a reply, an attempt or words contain everything that the agent showed before. Words
+   * before a call are followed by the reply that contains them.
    */
   kept(fact: Fact & { by: string }): void {
     if (fact.type !== 'reply' && fact.type !== 'attempt' && fact.type !== 'words') return
@@ -113,7 +113,7 @@ export class ShownWords {
     Object.assign(voice, { after: voice.after + 1, ...silent() })
   }
 
-  /** Returns what an agent said before its calls and its reply does not say again, as facts to keep before the reply. */
+  /** Returns what an agent said before its calls and does not repeat in its reply, as facts to keep before the reply. */
   asides(by: string, reply: string): SignedFact[] {
     const { earlier } = this.#voice(by, [])
     const said = earlier.map(({ call, text }) => ({ call, text: text.trim() }))
@@ -142,7 +142,7 @@ export class ShownWords {
     this.#closed.abort()
     await this.#serial(async () => {
       if (!remove) await this.#write()
-      // The words in a side log that cannot be deleted are in facts: nobody takes them up again.
+      // If the side log cannot be deleted, its words are still in facts: nobody reads it again.
       else if (this.#written || this.#inherited) await this.#parts.log?.clear().catch(() => {})
     })
   }
@@ -162,7 +162,7 @@ export class ShownWords {
     this.#sleeping = true
     callAfter(this.#parts.clock, pauseMs, this.#closed.signal, () => {
       this.#sleeping = false
-      // A failure to write was told by then.
+      // A failure to write has been reported by then.
       void this.#serial(() => this.#write())
     })
   }
@@ -187,7 +187,7 @@ export class ShownWords {
         voice.again = false
         this.#refused = false
       } catch (error) {
-        // Words that a fact took up meanwhile are not held.
+        // Words that a fact took over meanwhile are dropped here.
         if (voice.after === after) voice.waiting = (waiting + voice.waiting).slice(-mostHeld)
         if (!this.#refused) warn?.(unsaved(error))
         this.#refused = true
@@ -215,7 +215,7 @@ export class ShownWords {
       for (const voice of this.#voices.values()) if (voice.waiting !== '') await add(pieceOf(voice, voice.waiting))
       const facts: SignedFact[] = []
       for (const [{ by, from, failure }, all] of texts) {
-        // Of the same words that were shown more than once, the longest text holds the others.
+        // If the same words were shown more than once, the longest text contains the others.
         const [longest, ...others] = all.sort((a, b) => b.chars - a.chars)
         for (const other of others) await other.drop()
         const body = await longest!.finish()
@@ -228,7 +228,7 @@ export class ShownWords {
   }
 }
 
-/** Gives each piece of a side log to `add`; returns a note when it cannot be read to its end. */
+/** Passes each piece of a side log to `add`; returns a note if it cannot be read to its end. */
 async function readAll(
   log: Log<ShownPiece>,
   add: (piece: ShownPiece) => Promise<void>,

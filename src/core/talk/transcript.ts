@@ -3,8 +3,8 @@ import type { Failure } from './outcome.ts'
 import { isPersonCommand } from './entry.ts'
 
 /**
- * A turn that is put into one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that
- * the provider's cache of its beginning stays valid; instructions stand after the messages.
+ * A turn written as one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that the
+ * provider's cache of its beginning stays valid; instructions come after the messages.
  */
 type TranscriptRequest = {
   agent: string
@@ -36,7 +36,7 @@ export function promptText(asked: TranscriptRequest): string {
   return [...parts, ...(tail.length ? ['', tail.join('\n')] : [])].join('\n') + '\n'
 }
 
-/** A prompt without one of its paragraphs, for an agent that is told the paragraph otherwise. */
+/** A prompt without one of its paragraphs, for an agent that gets the paragraph in another way. */
 export const withoutPart = (prompt: string, part: string | undefined): string =>
   part ? prompt.replace(`\n\n${part}`, () => '') : prompt
 
@@ -87,7 +87,7 @@ export function entryText(entry: Entry): string {
   }
 }
 
-/** How a turn without an answer ended, for the agent that takes the next one. */
+/** The end of a turn without an answer, as text for the agent that takes the next turn. */
 function endWords({ kind, message }: Failure): string {
   if (kind !== 'unfinished') return `This turn ended without an answer: ${message}`
   return `This turn was ${message}. What it did by then is still in place: look at it before you do more.`
@@ -101,7 +101,7 @@ const ending: Record<Cut, string> = {
   failure: 'by a failure',
 }
 
-/** How much of words that are no answer an agent reads: how they began, and where they stopped. */
+/** How much an agent reads of words that are not an answer: the beginning, and the end. */
 const longestWords = { head: 2_000, tail: 6_000 }
 
 function wordsText({ by, text }: EntryOf<'words'>, cut: Cut): string {
@@ -141,7 +141,7 @@ function inputText(input: unknown): string {
   return typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
 }
 
-/** How much of the output of a person's own command an agent is told: its beginning, and more of its end. */
+/** How much of the output of a person's own command an agent gets: its beginning, and more of its end. */
 const [headTold, tailTold] = [2000, 6000]
 
 function withEnds(text: string): string {

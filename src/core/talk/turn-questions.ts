@@ -13,7 +13,7 @@ type Parts = {
   turn: string
   /** Asks the person at this process; other processes answer through the log. */
   person: Ask
-  /** Completes a question before it is kept; one that it cannot complete is asked as it is. */
+  /** Completes a question before it is kept; a question that it cannot complete is asked unchanged. */
   complete?: ((question: Question) => Promise<Question>) | undefined
   keep(event: Event, by: string): Promise<void>
 }
@@ -26,7 +26,7 @@ export type TurnQuestions = { ask: Ask; close(): Promise<void> }
 
 /**
  * Asks the questions of one turn. Each question is kept; the first answer in the log wins, whichever process wrote it, and the
- * question is withdrawn everywhere else. A withdrawn question is answered with nothing, so that no screen goes on showing it.
+ * question is withdrawn everywhere else. A withdrawn question gets an empty answer, so that no screen keeps showing it.
  */
 export function turnQuestions({ log, clock, turn, person, complete, keep }: Parts): TurnQuestions {
   let before: Promise<unknown> = Promise.resolve()

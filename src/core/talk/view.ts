@@ -6,8 +6,8 @@ import { viewTokens } from './tokens.ts'
 type EndedTurn = { id: string; end: EntryOf<'end'>; entries: Entry[] }
 
 /**
- * Returns the ended turns in the order of their first `end`. Two processes that find the same turn of a dead process may both
- * end it: only the first end of a turn and the first result of a call count.
+ * Returns the finished turns in the order of their first `end`. Two processes that find the same turn of a dead process may both
+ * finish it: only the first end of a turn and the first result of a call count.
  */
 export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
   const byTurn = new Map<string, Entry[]>()
@@ -34,7 +34,7 @@ export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
 }
 
 /**
- * Returns what the next turn is given: the furthest summary, and the turns that ended after it, without the words of failed
+ * Returns what the next turn gets: the furthest summary, and the turns that finished after it, without the words of failed
  * attempts, of agents that were only consulted, and on the way to an answer.
  */
 export function view(entries: readonly Entry[]): Entry[] {
@@ -53,7 +53,7 @@ export function view(entries: readonly Entry[]): Entry[] {
 
 /**
  * Returns what an agent with its own thread has not seen: what others did after its reply in the turn that the thread last
- * answered, and the turns that ended after that one.
+ * answered, and the turns that finished after that one.
  */
 export function missedEntries(history: readonly Entry[], agent: string): { key?: string; entries: readonly Entry[] } {
   const turns = endedTurns(history)
@@ -62,7 +62,7 @@ export function missedEntries(history: readonly Entry[], agent: string): { key?:
     const key = turn.entries.findLast((entry) => entry.type === 'thread' && entry.by === agent)
     const answered = turn.end.outcome.ok && turn.entries.some((entry) => entry.type === 'reply' && entry.by === agent)
     if (key?.type !== 'thread' || !answered) continue
-    // A turn that ended while this one ran stands before it in the log, but the thread has not seen it.
+    // A turn that finished while this one ran comes before it in the log, but the thread has not seen it.
     const asked = turn.entries.find((entry) => entry.type === 'prompt')?.at ?? Infinity
     const unseen = turns.filter((other, at) => at > i || (at < i && other.end.at > asked))
     const spoke = turn.entries.findLastIndex((entry) => entry.type === 'reply' && entry.by === agent)
@@ -79,14 +79,14 @@ const done = new Set<Entry['type']>(['reply', 'words', 'call', 'result', 'attemp
 const isAside = (entry: Entry) =>
   (entry.type === 'words' && (entry.from !== undefined || entry.cut === undefined)) || entry.type === 'judgement'
 
-/** Says whether a fact stands for whole turns: the view has it at its beginning, wherever it was made. */
+/** Says whether a fact replaces whole turns: the view puts it at its beginning, wherever it was made. */
 export const isTurnSummary = (fact: Fact) => fact.type === 'summary' && fact.through !== undefined
 
 /** Returns the agents that have seen these entries: all that spoke or tried, and those that a summary names. */
 export function agentsThatSaw(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
     if (entry.type === 'summary') return entry.shared ?? [entry.by]
-    // Entries of termaite and of the person tell no vendor anything; an agent that was only consulted is known by its usage.
+    // Entries of termaite and of the person reveal nothing to a vendor; an agent that was only consulted is known by its usage.
     const told = spoken.has(entry.type) || entry.type === 'usage'
     return told && entry.by !== 'termaite' && entry.by !== 'user' ? [entry.by] : []
   })
@@ -137,7 +137,7 @@ export function withoutOldSteps<F extends Fact>(facts: readonly F[]): F[] {
   return withoutOldOutput(withStepsSummarised(facts))
 }
 
-/** Puts the last summary of steps in the place of those steps. What the person typed and the guides stay as they are. */
+/** Replaces the summarised steps with their last summary. What the person typed and the guides stay as they are. */
 function withStepsSummarised<F extends Fact & { by?: string }>(facts: readonly F[]): readonly F[] {
   const last = facts.findLastIndex((fact) => fact.type === 'summary' && fact.step !== undefined)
   const summary = facts[last]
@@ -147,7 +147,7 @@ function withStepsSummarised<F extends Fact & { by?: string }>(facts: readonly F
     at < last &&
     fact.by === summary.by &&
     (fact.type === 'summary' ? fact.step !== undefined : (steps(fact) ?? Infinity) <= summary.step!)
-  // Steps are counted from 1 again after a failed attempt and in the next piece of a turn: those before are not meant.
+  // Steps are counted from 1 again after a failed attempt and in the next piece of a turn: the summary does not cover earlier ones.
   let from = last
   for (let lowest = Infinity; from > 0 && facts[from - 1]!.type !== 'attempt'; from--) {
     const at = facts[from - 1]!.by === summary.by ? steps(facts[from - 1]!) : undefined

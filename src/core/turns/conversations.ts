@@ -1,6 +1,6 @@
 import type { Entry } from '../talk/entry.ts'
 
-/** A conversation as it is listed: `project` is the folder, where it is known; `title` its name or its first prompt. */
+/** A listed conversation: `project` is the folder, if it is known; `title` is its name or its first prompt. */
 export type KeptConversation = {
   id: string
   project: string
@@ -12,9 +12,9 @@ export type KeptConversation = {
 
 /** A project with conversations: the agents that worked in it, the size of its log, and its newest words. */
 export type KeptProject = {
-  /** The name by which requests name the project. */
+  /** The id by which requests name the project. */
   id: string
-  /** The folder, where it is known. */
+  /** The folder, if it is known. */
   project: string
   agents: string[]
   bytes: number
@@ -25,13 +25,13 @@ export type KeptProject = {
 /** An entry and its position in the log of its project. */
 export type PlacedEntry = { at: number; entry: Entry }
 
-/** A page of a conversation, oldest first; `older` and `newer` say whether there is more before and behind it. */
+/** A page of a conversation, oldest first; `older` and `newer` say whether there is more before and after it. */
 export type EntryPage = { title: string; project: string; entries: PlacedEntry[]; older: boolean; newer: boolean }
 
-/** The part of a conversation to read: before or behind a position, or around an entry; without any, its end. */
+/** The part of a conversation to read: before or after a position, or around an entry; without any of them, its end. */
 export type PageWish = { before?: number; after?: number; around?: string }
 
-/** A place in a conversation where searched words were found; `entry` is the entry's id. */
+/** A match of the searched words in a conversation; `entry` is the entry's id. */
 export type FoundWords = { session: string; entry: string; title: string; by: string; at: number; snippet: string }
 
 export const usageGroups = ['agent', 'day', 'project'] as const
@@ -39,8 +39,8 @@ export const usageGroups = ['agent', 'day', 'project'] as const
 export type UsageGroup = (typeof usageGroups)[number]
 
 /**
- * The use of one agent, day or project: its tokens, `cost` in US dollars as far as prices are known, turns that were answered, tries
- * of agents that failed, and how long agents were out of quota.
+ * The use of one agent, day or project: its tokens, `cost` in US dollars as far as prices are known, turns that were answered,
+ * failed attempts of agents, and how long agents were out of quota.
  */
 export type UsedAmounts = {
   key: string
@@ -52,7 +52,7 @@ export type UsedAmounts = {
   parkedMs: number
 }
 
-/** An agent that is not asked now, and why: its quota is spent, its provider is busy, or it has failed too often. */
+/** An agent that gets no turns now, and why: it is out of quota, its provider is busy, or it has failed too often. */
 export type AwayAgent = { agent: string; as: 'parked' | 'busy' | 'cooling down'; until: number; why?: string }
 
 /** `since` is the first moment that counts, `zone` the time zone of days, which has to exist. */
@@ -66,12 +66,12 @@ export interface Conversations {
   /** A page of a conversation; undefined when there is no such session. */
   page(session: string, wish: PageWish): Promise<EntryPage | undefined>
   /**
-   * Yields every entry behind a position, and then each new one, until the signal aborts. A single undefined says that the log no
-   * longer has that position, so that the reader has to begin anew.
+   * Yields every entry after a position, and then each new one, until the signal aborts. A single undefined says that the log no
+   * longer has that position, so the reader has to start again.
    */
   follow(session: string, after: number, signal: AbortSignal): AsyncIterable<PlacedEntry | undefined>
   search(text: string): Promise<FoundWords[]>
   usage(wish: UsageWish): Promise<UsedAmounts[]>
-  /** The agents that are not asked now, the one that comes back first before the others. */
+  /** The agents that get no turns now, the one that comes back first before the others. */
   away(): Promise<AwayAgent[]>
 }

@@ -112,7 +112,7 @@ function settledAsks(items: readonly Item[]): Set<string> {
   return new Set([...asks('question')].filter((ask) => answered.has(ask)))
 }
 
-/** Events that say all that the one before them said. */
+/** Events that include everything that the one before them said. */
 const replaces = new Set<Event['type']>(['state', 'plan', 'phase', 'waiting', 'budget'])
 
 /** Joins two consecutive events into one that shows the same. */
@@ -138,7 +138,7 @@ function sizeOf(event: Event): number {
   try {
     return envelope + JSON.stringify(event).length
   } catch {
-    // An event that is no JSON cannot leave this process anyway.
+    // An event that cannot be written as JSON cannot leave this process anyway.
     return envelope
   }
 }

@@ -16,13 +16,13 @@ export type Growth = { from: number; text: string }
 
 /**
  * Words of an agent that are not kept yet. `part` is their number in the turn; `after` is the newest entry that had been kept when the
- * agent began to say them. A reader shows them behind that entry, until a later entry of the log holds the same words.
+ * agent began to say them. A reader shows them after that entry, until a later entry of the log contains the same words.
  */
 export type LiveSpeech = Growth & { part: number; type: 'text' | 'thought'; by?: string; after?: string }
 
 /**
- * Everything that a running turn shows just now and no log holds yet. `speech` and `progress` are whole lists whose texts grow; `inside`
- * are the agents inside the turn, each with its newest words.
+ * Everything that a running turn shows right now and no log contains yet. `speech` and `progress` are whole lists whose texts grow;
+ * `inside` are the agents inside the turn, each with its newest words.
  */
 export type LiveTurn = {
   type: 'live'
@@ -36,7 +36,7 @@ export type LiveTurn = {
   inside: { role: string; by?: string; words: string }[]
 }
 
-/** `live-over`: no more words of the turn come, because it has ended or its process is gone. */
+/** `live-over`: no more words of the turn come, because it is over or its process is gone. */
 export type LiveChange = LiveTurn | { type: 'live-over'; turn: string }
 
 /** The turns of a machine for a person who is not at its terminals. */
@@ -45,7 +45,7 @@ export interface MachineTurns {
   follow(signal: AbortSignal): AsyncIterable<TurnChange>
   /** The turns that are known now: all that run, while somebody follows them. */
   rows(): TurnRow[]
-  /** Yields what the running turns of one session show, for a reader who answers nothing: no turn waits for it. */
+  /** Yields what the running turns of one session show, for a reader who cannot answer: no turn waits for it. */
   watch(session: string, signal: AbortSignal): AsyncIterable<LiveChange>
   /** Each of these returns false when no such turn runs any more, or the turn could not take it. */
   answer(turn: string, ask: string, picks: string[] | undefined, by: FarPerson): Promise<boolean>

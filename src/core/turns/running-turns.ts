@@ -10,7 +10,7 @@ export type Reach = {
   answer(ask: string, picks?: string[]): boolean
 }
 
-/** Other processes are given this much of a prompt: enough to recognise the turn. */
+/** How much of a prompt other processes get: enough to recognise the turn. */
 const longestPrompt = 4 * 1024
 
 /** The turns of this process, as a Peer. No method throws, and a slow follower never slows a turn. */
@@ -69,7 +69,7 @@ export class RunningTurns implements Peer {
     this.#terminals.push(find)
   }
 
-  /** Ends all followers. The turns go on, but can no longer be followed or reached. */
+  /** Closes all followers. The turns continue, but can no longer be followed or reached. */
   async close(): Promise<void> {
     this.#terminals = []
     for (const turn of this.#turns.values()) turn.end()

@@ -25,8 +25,8 @@ export function tighter(a: Leash, b: Leash): Leash {
 }
 
 /**
- * The leash that holds an agent in a seat. `own` is the leash that its settings give it. A leash that the person allowed for this seat alone
- * overrides it and the limit of the seat; an agent that a walled one started is held by that wall whatever it was allowed.
+ * The leash that applies to an agent in a seat. `own` is the leash from its settings. A leash that the person allowed for this seat alone
+ * overrides it and the limit of the seat; an agent that a walled one started stays behind that wall whatever it was allowed.
  */
 export function heldLeash(own: Leash, { leash, allowed, within }: SeatLeash): Leash {
   const held = allowed ?? tighter(own, leash ?? own)
@@ -37,8 +37,8 @@ export function heldLeash(own: Leash, { leash, allowed, within }: SeatLeash): Le
 export type SeatLeash = Partial<Pick<RosterSeat, 'leash' | 'allowed' | 'within'>>
 
 /**
- * Returns the next leash that really allows the agent more. `means` holds what each leash means for that agent; leashes it
- * cannot be held to are left out.
+ * Returns the next leash that really allows the agent more. `means` says what each leash means for that agent; it leaves out
+ * leashes that the agent cannot enforce.
  */
 export function looser(leash: Leash, means: Partial<Record<Leash, string>>): Looser | undefined {
   const next = leashes
@@ -47,16 +47,16 @@ export function looser(leash: Leash, means: Partial<Record<Leash, string>>): Loo
   return next && { leash: next, means: means[next]! }
 }
 
-/** A looser leash, and what it means for the agent in words. */
+/** A looser leash, and what it means for the agent, as text. */
 export type Looser = { leash: Leash; means: string }
 
 /** Properties of an agent that shared code asks for instead of its name. */
 export type Traits = {
   /** The size of its context window in tokens. */
   window: number
-  /** `own`: the agent has a thread of its own and needs only the entries it missed. `none`: it is given the whole view. */
+  /** `own`: the agent has a thread of its own and needs only the entries it missed. `none`: it gets the whole view. */
   memory: 'none' | 'own'
-  /** Whether the agent can be held to its leash and can ask before it acts. */
+  /** Whether the agent enforces its leash and can ask before it acts. */
   talks: boolean
   /** Whether text that is typed during a turn reaches the agent. */
   steers: boolean
@@ -77,18 +77,18 @@ export interface Agent {
   traits: Traits
   terminal?: Terminal
   /**
-   * Finds out whether the agent could take a turn now; a turn does not need it. An agent in a terminal opens the terminal
-   * and asks the person what its dialogs ask.
+   * Finds out whether the agent could take a turn now; a turn does not need it. An agent in a terminal opens the terminal and
+   * passes the questions of its dialogs on to the person.
    */
   start?(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
   turn(turn: Turn): AsyncIterable<Event>
-  /** Ends the agent and every process that it started. */
+  /** Stops the agent and every process that it started. */
   close(): Promise<void>
-  /** Detaches from an agent that outlives this process, without ending it. */
+  /** Detaches from an agent that outlives this process, without stopping it. */
   leave?(): Promise<void>
 }
 
-/** The form that an answer must have. `check` finds the JSON in an answer, or says why the answer does not hold to the schema. */
+/** The form that an answer must have. `check` finds the JSON in an answer, or says why the answer does not conform to the schema. */
 export type AnswerForm = {
   schema: Record<string, unknown>
   check(answer: Answer): Promise<{ json: string } | { why: string }>
@@ -109,7 +109,7 @@ export interface Turn {
   /** Text that was typed during those attempts: it belongs to the prompt. */
   steered: readonly string[]
   cwd: string
-  /** The loosest leash of this turn; an agent may be held tighter. */
+  /** The loosest leash of this turn; an agent may have a tighter one. */
   leash: Leash
   signal: AbortSignal
   clock: Clock
@@ -121,33 +121,33 @@ export interface Turn {
    */
   steer(until?: AbortSignal): Promise<string[]>
   /**
-   * Says what the turn waits for, until its next event; a screen shows the words once the wait is long enough to notice. With
-   * `until` (in ms since 1970) something went wrong and is tried again then: every face tells of it, with a countdown.
+   * Says what the turn waits for, until its next event; a screen shows it once the wait is long enough to notice. With `until` (in
+   * ms since 1970) something went wrong and is tried again then: every face shows it, with a countdown.
    */
   waits?(words: string, until?: number): void
   /**
    * Resolves when the work before the turn is done, such as the snapshot of the project. Nothing may be changed and no program
-   * started before. A turn without it begins after that work.
+   * started before that. A turn without it begins after that work.
    */
   begun?(): Promise<void>
-  /** Whether another agent could take the turn over now, if this one failed. Without it, no other agent is there. */
+  /** Whether another agent could take over the turn now, if this one failed. Without it, there is no other agent. */
   othersFree?(): boolean
-  /** The form of the answer, where the person asked for one; the prompt asks for it too. */
+  /** The form of the answer, if the person asked for one; the prompt asks for it too. */
   form?: AnswerForm
   /** The terms of the slash command that made the prompt; they only narrow what an agent may do. */
   terms?: CommandTerms
   /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
   attended?: boolean
-  /** The part of the prompt that tells what this machine can do; an agent whose own system prompt tells it leaves the part out. */
+  /** The part of the prompt that says what this machine can do; an agent whose own system prompt says it leaves the part out. */
   machine?: string
-  /** The agents that work inside the turn, where a person can stop one of them. */
+  /** The agents that work inside the turn, if a person can stop one of them. */
   inside?: InnerWorks
-  /** The mark of a prompt that was pasted already: the agent only watches for its answer. */
+  /** The mark of a prompt that was already pasted: the agent only watches for its answer. */
   sent?: string
 }
 
 /**
- * Limits of an agent beside its leash: `writes` and `runs` are false where it is given no tool for that, and `scope` names the files and
+ * Limits of an agent beside its leash: `writes` and `runs` are false if it gets no tool for that, and `scope` names the files and
  * folders of the project that it may change.
  */
 export type SeatLimits = { writes?: false; runs?: false; scope?: readonly string[] }
@@ -158,7 +158,7 @@ export type RosterSeat = {
   /** The folder of the copy of the project that the agent works in; without it the agent works in the project itself. */
   root?: string
   leash: Leash
-  /** The key of the agent's own thread to go on with. */
+  /** The key of the agent's own thread to continue. */
   resume?: string
   /** A leash that the person allowed for this seat alone; it overrides every other limit. */
   allowed?: Leash

@@ -31,7 +31,7 @@ export const noBudget: Budget = {
 /** `cost` is in dollars; `steps` is for one turn, the others are for all turns of this run. */
 type BudgetLimits = { tokens?: number; cost?: number; steps?: number }
 
-/** The setting or option by which a person allows more; `instead` is the limit that can be held where a cost is not known. */
+/** The setting or option by which a person allows more; `instead` is the limit that can be enforced when a cost is not known. */
 type BudgetNames = { tokens: string; cost: string; instead: string }
 
 const flagNames: BudgetNames = { tokens: '--max-tokens', cost: '--max-cost', instead: '--max-tokens' }
@@ -51,7 +51,7 @@ class Hold {
     return Math.max(this.tokens, inside)
   }
 
-  /** Takes tokens that were spent from what is set aside; returns how many of them were not. */
+  /** Deducts spent tokens from those set aside; returns how many were not covered. */
   spend(tokens: number): number {
     this.tokens = Math.max(0, this.tokens - tokens)
     let left = tokens
@@ -191,13 +191,13 @@ export function withSteps(all: Budget, most: number, raise: string): Budget {
   return stepping(all)
 }
 
-/** `most`: the steps of a turn that nobody watches. `askEvery`: after how many steps a person who watches is asked whether to go on. */
+/** `most`: the steps of a turn that nobody watches. `askEvery`: after how many steps a person who watches is asked whether to continue. */
 export type StepLimits = { most: number; askEvery: number }
 
-/** The limits where the settings name none. */
+/** The limits if the settings name none. */
 export const usualSteps: StepLimits = { most: 50, askEvery: 100 }
 
-/** The failure of a turn that has made all the steps it may; `raise` names the flag or the setting that allows more. */
+/** The failure of a turn that has used all its steps; `raise` names the flag or the setting that allows more. */
 export function stepsSpent(most: number, raise: string): Failure {
   const made = most === 1 ? 'its only allowed step is made' : `its ${most} allowed steps are made`
   return unfinished('steps', `${made}; raise ${raise} to allow more`)

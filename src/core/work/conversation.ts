@@ -30,15 +30,15 @@ type ConversationParts = {
   log: Log<Entry>
   blobs: Blobs
   session: string
-  /** Where the entries of the session are; by default, anywhere in the log. */
+  /** The location of the session's entries; by default, anywhere in the log. */
   place?: SessionPlace
   clock: Clock
   /** The mark of this process, by which others know whether the owner of a turn is still alive. */
   owner: string
   alive(owner: string): boolean
-  /** Opens the side log of a turn: words that were shown and that no entry holds yet. No view and no index reads it. */
+  /** Opens the side log of a turn: words that were shown and that no entry contains yet. No view and no index reads it. */
   shown?(turn: string): Log<ShownPiece>
-  /** The processes that are ending a dead turn right now: each turn is ended by one of them. */
+  /** The processes that are finishing a dead turn right now: each turn is finished by one of them. */
   settling?: Doc<Settling>
 }
 
@@ -58,17 +58,17 @@ export type TurnWorld = {
   form?: Turn['form']
   terms?: Turn['terms']
   around?: AroundTurn
-  /** Where the agents that work inside the turn are found by the screen that shows them. */
+  /** Lets the screen find the agents that work inside the turn. */
   inside?: InnerWorks
-  /** Whether the agent is asked while `around.begin` runs: it waits for `Turn.begun` before it changes anything. */
+  /** Whether the agent starts while `around.begin` runs: it waits for `Turn.begun` before it changes anything. */
   holdsBack?: boolean
-  /** Once it aborts, nothing more is kept here: the turn goes on, and another process takes it up. */
+  /** Once it aborts, nothing more is kept here: the turn continues, and another process takes over. */
   left?: AbortSignal
 }
 
 /**
  * Work before and after a turn: `begin` runs once the prompt is kept, before an agent changes anything; `end` runs before the turn's
- * end is kept. `acted` is false where the agent held back (`TurnWorld.holdsBack`) to the end, so that the turn has changed nothing. The
+ * end is kept. `acted` is false if the agent held back (`TurnWorld.holdsBack`) to the end, so that the turn has changed nothing. The
  * texts they return are kept as notes; an error becomes a note too and never stops the turn.
  */
 export type AroundTurn = {
@@ -76,17 +76,20 @@ export type AroundTurn = {
   end(turn: string, waits?: Turn['waits'], acted?: boolean): Promise<string[]>
 }
 
-/** The part of the turn that the agent is given, and the turn's calls that have no result yet. */
+/** The part of the turn that the agent gets, and the turn's calls that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
 
-/** A conversation before a turn: its view, the log lines that could not be read, and how many turns of dead processes were ended. */
+/** A conversation before a turn: its view, the log lines that could not be read, and how many turns of dead processes were finished. */
 export type Standing = { view: Entry[]; broken: string[]; ended: number }
 
-/** Runs turns and keeps their facts in the log; nothing else writes entries. Entries are read anew whenever the log has grown. */
+/** Runs turns and keeps their facts in the log; nothing else writes entries. Reads the entries again whenever the log has grown. */
 export class Conversation {
   readonly session: string
   #parts: ConversationParts
-  /** The tail of the log as it was read last, and where the log ended then. A turn reads several times in a row; nothing is held for long. */
+  /**
+   * The tail of the log from the last read, and the end of the log at that time. A turn reads several times in a row; nothing is
+   * kept for long.
+   */
   #last: { end: number; tail: WeakRef<Tail> } | undefined
 
   constructor(parts: ConversationParts) {
@@ -99,7 +102,7 @@ export class Conversation {
     const { log, blobs, clock } = this.#parts
     const at = clock.now()
     const own = { id: newId(at), at, by, session: this.session, turn }
-    // A fact that comes from another conversation carries the id, time and session of that one: they are replaced.
+    // A fact from another conversation carries the id, time and session of that one: they are replaced.
     const entry = defined({ ...own, ...(await withShortBody(fact, blobs)), ...own })
     await log.append(entry)
     return entry
@@ -119,7 +122,7 @@ export class Conversation {
     return view((await this.read()).entries)
   }
 
-  /** Ends the turns whose process is dead and closes the calls they left open. */
+  /** Finishes the turns whose process is dead and closes the calls they left open. */
   async settle(): Promise<Standing> {
     const dead = new DeadTurns({
       ...this.#parts,
@@ -132,7 +135,7 @@ export class Conversation {
 
   /**
    * Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. `turn` is
-   * the id of the turn, where it was chosen before.
+   * the id of the turn, if it was chosen before.
    */
   async *converse(agent: Agent, prompt: string, world: TurnWorld, turn?: string): AsyncGenerator<Event> {
     const { clock, owner } = this.#parts
@@ -143,9 +146,9 @@ export class Conversation {
   }
 
   /**
-   * Goes on with the turn of a dead process, for an agent that outlived it. With `sent` the prompt was pasted already, and the
-   * turn is only watched. Open questions are withdrawn; the agent asks again if it still needs an answer. A turn that is over
-   * yields nothing.
+   * Continues the turn of a dead process, for an agent that outlived it. With `sent` the prompt was already pasted, and the turn is
+   * only watched. Open questions are withdrawn; the agent asks again if it still needs an answer. A turn that is over yields
+   * nothing.
    */
   async *takeUp(agent: Agent, turn: string, world: TurnWorld, sent?: string): AsyncGenerator<Event> {
     const { entries } = await this.read()
@@ -221,8 +224,8 @@ export class Conversation {
   }
 
   /**
-   * Replaces the oldest half of the view with the summary that `summarise` gives; if that fails, nothing changes. The prompt
-   * for the summary has no more tokens than `most`; `focus` is what the person wants kept above all.
+   * Replaces the oldest half of the view with the summary that `summarise` returns; if that fails, nothing changes. The prompt for
+   * the summary has no more tokens than `most`; `focus` is what the person wants kept above all.
    */
   async compact(
     summarise: (prompt: string) => Promise<Outcome>,
@@ -276,8 +279,8 @@ function unanswered(entries: readonly Entry[]): string[] {
 }
 
 /**
- * Reads one session back from the tail, as far as its view needs and no further:
- * to the furthest `end` that a summary stands for, or to where the session or its origin began.
+ * Reads one session backwards from the tail, as far as its view needs and no further: to the furthest `end` that a summary covers,
+ * or to the beginning of the session or its origin.
  */
 export async function readTail(log: Log<Entry>, session: SessionPlace): Promise<Tail> {
   const entries: Entry[] = []
@@ -293,7 +296,7 @@ export async function readTail(log: Log<Entry>, session: SessionPlace): Promise<
     entries.push(item)
     if (item.type === 'summary' && item.through !== undefined) throughs.add(item.through)
     if (item.type === 'end' && throughs.has(item.id)) covered = true
-    // A judgement says nothing to an agent: its turn, which may be of another session, need not be read for it.
+    // A judgement means nothing to an agent: its turn, which may be of another session, need not be read for it.
     else if (!covered && item.turn && item.type !== 'judgement') incomplete.add(item.turn)
     if (item.type === 'prompt') incomplete.delete(item.turn)
     if (covered && incomplete.size === 0) break

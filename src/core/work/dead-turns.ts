@@ -6,13 +6,13 @@ import { newId } from '../../base/id.ts'
 import { failed } from '../talk/outcome.ts'
 import { ShownWords } from '../talk/shown-words.ts'
 
-/** The claims of processes on the turns that they are ending, by turn. */
+/** The claims of processes on the turns that they are finishing, by turn. */
 export type Settling = Record<string, { owner: string; id: string }>
 
 /** The end of a session's log, as far as its view needs it, and the lines that could not be read. */
 export type Tail = { entries: Entry[]; broken: string[] }
 
-/** The parts of a conversation by which the turns of dead processes are ended. */
+/** The parts of a conversation that are needed to finish the turns of dead processes. */
 type DeadTurnParts = {
   blobs: Blobs
   clock: Clock
@@ -24,11 +24,11 @@ type DeadTurnParts = {
   append(fact: Fact, by: string, turn: string): Promise<Entry>
 }
 
-/** How often, and after which pause, a process asks again for a turn that another process is ending. */
+/** How often, and after which pause, a process tries again to claim a turn that another process is finishing. */
 const claimTries = 100
 const claimPauseMs = 50
 
-/** Ends the turns whose process is dead, in its place: closes the open calls, and keeps what the process had shown. */
+/** Finishes turns on behalf of dead processes: closes the open calls, and keeps what the process had shown. */
 export class DeadTurns {
   #parts: DeadTurnParts
 
@@ -36,7 +36,7 @@ export class DeadTurns {
     this.#parts = parts
   }
 
-  /** Ends all of them; returns how many there were, and the log as it was read before. */
+  /** Finishes all of them; returns how many there were, and the log as it was read before. */
   async settle(): Promise<Tail & { ended: number }> {
     const seen = await this.#parts.read()
     const gone = new Set(unended(seen.entries).flatMap(({ owner, turn }) => (this.#isGone(owner) ? [turn] : [])))
@@ -47,7 +47,7 @@ export class DeadTurns {
     return { ...now, ended: dead.length }
   }
 
-  /** Ends a turn of a dead process, unless another process has ended it by now. What the process had shown is kept. */
+  /** Finishes a turn of a dead process, unless another process has done so by now. Keeps what the process had shown. */
   async #end(turn: string): Promise<void> {
     const own = (await this.#parts.read()).entries.filter((entry) => entry.turn === turn)
     if (unended(own).length === 0) return
@@ -59,14 +59,13 @@ export class DeadTurns {
     await this.#parts.append({ type: 'end', outcome }, 'termaite', turn)
   }
 
-  /** Runs `work` while no other process ends the same turn; it does not wait long for one that hangs. */
+  /** Runs `work` while no other process finishes the same turn; does not wait long for one that hangs. */
   async #alone(turn: string, work: () => Promise<void>): Promise<void> {
     const { settling, owner, clock, alive } = this.#parts
     const id = newId(clock.now())
     for (let tries = 0; tries < claimTries; tries++) {
       const living = (claims: Settling) => Object.entries(claims).filter(([, claim]) => alive(claim.owner))
-      // Without the document the turn is ended all the same: a turn that is ended twice does no harm, and one that is
-      // never ended does.
+      // Without the document the turn is finished all the same: finishing a turn twice does no harm, and never finishing it does.
       const claims = await settling
         ?.update((now) => ({ [turn]: { owner, id }, ...Object.fromEntries(living(now)) }))
         .catch(() => undefined)

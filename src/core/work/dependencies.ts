@@ -3,7 +3,7 @@ export type WorkItem = {
   id: string
   state: 'waiting' | 'running' | 'done' | 'dead'
   why?: string
-  /** Set where dead work did not fail: somebody cancelled it. */
+  /** Set if dead work did not fail: somebody cancelled it. */
   cancelled?: true
   needs: readonly string[]
 }
@@ -40,8 +40,8 @@ export function placeholders(text: string): string[] {
 }
 
 /**
- * Fills each `{{slot_N.output}}`. The output is tagged as another agent's words, so that no agent takes it for the person's.
- * A placeholder without an output stays as it is.
+ * Fills each `{{slot_N.output}}`. The output is tagged as another agent's words, so that no agent takes it for the person's. A
+ * placeholder without an output stays as it is.
  */
 export function fillPlaceholders(text: string, output: (id: string) => string | undefined): string {
   return text.replace(placeholder, (all: string, id: string) => {

@@ -1,8 +1,8 @@
-/** A change that a client may ask for again under the same name, and the answer to it, where that is known. */
+/** A change that a client may request again under the same name, and the answer to it, if that is known. */
 export type KeptRequest = {
   /** Made of the client, the change and the client's own key for the request. */
   name: string
-  /** The one time that the request is carried out; random. */
+  /** Identifies this execution of the request; random. */
   run: string
   /** SHA-256 of the body, in hex. */
   body: string
@@ -11,12 +11,12 @@ export type KeptRequest = {
   answer?: string
 }
 
-/** Where requests are remembered. Every change is durable when its promise resolves. */
+/** The memory of requests. Every change is durable when its promise resolves. */
 export interface HubRequestBook {
-  /** Stores a request that begins and returns it; where one with its name is stored, returns that one. Forgets those that began before a time. */
+  /** Stores a new request and returns it; if one with its name is stored, returns that one. Forgets those that began before a time. */
   begin(request: Omit<KeptRequest, 'answer'>, begunBefore: number): Promise<KeptRequest>
   /** Stores the answer to a request. */
   answer(name: string, answer: string): Promise<void>
-  /** Forgets a request that was not carried out, unless it has begun again since. */
+  /** Forgets a request that was not carried out, unless it was started again since. */
   forget(name: string, run: string): Promise<void>
 }

@@ -4,11 +4,11 @@ import type { Terminal } from '../screen/terminal.ts'
 export type InnerWork = {
   /** The agent that works. */
   agent: string
-  /** Says what would be lost if the agent were stopped now; undefined where nothing would. */
+  /** Says what would be lost if the agent were stopped now; undefined if nothing would. */
   loses(): string | undefined | Promise<string | undefined>
-  /** Ends the agent; its turn then ends as one that the person stopped. */
+  /** Stops the agent; its turn then ends as one that the person stopped. */
   stop(): void | Promise<void>
-  /** Finds the terminal that the agent works in, where it has one. */
+  /** Finds the terminal that the agent works in, if it has one. */
   terminal?(): Promise<Terminal | undefined>
 }
 
@@ -19,7 +19,7 @@ export type InnerWork = {
 export class InnerWorks {
   #works = new Map<string, InnerWork>()
 
-  /** Adds an agent until `leave` is called. Where another agent has the same role at that time, the role gets a number. */
+  /** Adds an agent until `leave` is called. If another agent has the same role at that time, the role gets a number. */
   enter(role: string, work: InnerWork): { role: string; leave(): void } {
     let name = role
     for (let count = 2; this.#works.has(name); count++) name = `${role} ${count}`

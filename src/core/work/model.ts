@@ -4,7 +4,7 @@ import type { Failure } from '../talk/outcome.ts'
 
 /**
  * A message of a request, in the form that all providers share. `opaque` is data that only its provider can read. `aside`: the
- * message is a part of this request alone, so that no cache may end behind it.
+ * message belongs to this request alone, so no cache may end after it.
  */
 export type ModelMessage =
   | { role: 'user'; text: string; files?: Ref[]; aside?: true }
@@ -20,9 +20,9 @@ export type ModelMessage =
 export type Frame = { system: string; tools: { name: string; description: string; schema: Record<string, unknown> }[] }
 
 /**
- * `schema`: the JSON Schema that the answer must fit, for providers that can enforce one. `begun`: what came of this answer
- * before its stream was cut, one text for each cut; the model streams only what follows, and the `opaque` data of the end
- * covers the whole answer. `aside`: what the model is told with this request alone. It follows the messages, and neither the
+ * `schema`: the JSON Schema that the answer must fit, for providers that can enforce one. `begun`: the parts of this answer that
+ * arrived before its stream was cut, one text for each cut; the model streams only what follows, and the `opaque` data of the end
+ * covers the whole answer. `aside`: a text for the model with this request alone. It follows the messages, and neither the
  * conversation nor a later request has it.
  */
 export type ModelRequest = {
@@ -39,8 +39,8 @@ export type ModelEvent =
   | { type: 'usage'; usage: Omit<Usage, 'type'> }
   | { type: 'end'; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
   /**
-   * `passing`: the trouble passes by itself, so that the same request may succeed a little later. `invalid`: the provider takes
-   * this request, or the call that its model made, for a wrong one.
+   * `passing`: the trouble is temporary, so the same request may succeed a little later. `invalid`: the provider considers this
+   * request, or the call that its model made, invalid.
    */
   | { type: 'failure'; failure: Failure; passing?: true; invalid?: InvalidRequest }
 

@@ -44,7 +44,7 @@ export async function* perform(
   try {
     yield* live
   } finally {
-    // A reader that leaves early has aborted the turn: the tool must not go on running unseen.
+    // A reader that leaves early has aborted the turn: the tool must not keep running unseen.
     await work
   }
   yield { type: 'result', call: call.id, ...result }

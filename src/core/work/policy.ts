@@ -6,7 +6,7 @@ import type { CheckedPlace, Tool } from './tool.ts'
 export type PolicyDecision = {
   verdict: 'yes' | 'no' | 'ask'
   why: string
-  /** The rules that "always" would add for the call as it is. */
+  /** The rules that "always" would add for exactly this call. */
   grants?: readonly string[]
   /** The rule that "always" would add for every command that begins like this one. */
   prefix?: string
@@ -14,13 +14,13 @@ export type PolicyDecision = {
   granted?(rules: readonly string[]): Promise<void>
   /** The rule of the settings that would have allowed the call without a question. */
   rule?: string
-  /** Whether only the person's own yes lets it run, so that no hook can say it. */
+  /** Whether only the person's own yes lets it run, so that no hook can allow it. */
   personal?: true
-  /** The command, change or text that the person is asked about. */
+  /** The command, change or text that the question to the person shows. */
   shows?: Shown[]
-  /** The input to run with, in place of the one that was called for. */
+  /** The input to run with, instead of the one in the call. */
   input?: unknown
-  /** Where the links in the paths of the call lead: the places that the verdict is about. */
+  /** The targets of the links in the paths of the call: the places that the verdict covers. */
   places?: readonly CheckedPlace[]
   /** Called with the person's answer and the rules that it allows, before the tool runs. */
   answered?(answer: Consent, rules: readonly string[]): Promise<void>

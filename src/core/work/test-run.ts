@@ -1,4 +1,4 @@
-/** Programs that run a project's tests, as they stand at the beginning of a command. */
+/** Programs that run a project's tests, as written at the beginning of a command. */
 const runners = [
   '(npm|pnpm|yarn|bun)( run)? (t|test|tests)(:[\\w:.-]+)?',
   '((npx|bunx|yarn|pnpm( exec)?)( --?[\\w-]+)* )?(vitest|jest|mocha|ava|tap|cypress run|playwright test)',

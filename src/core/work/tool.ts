@@ -8,10 +8,10 @@ export type Risk = 'read' | 'write' | 'run'
 /** A file or folder that a call would read, write or remove; an absolute path, whose links a policy follows. */
 export type PathAccess = { access: 'read' | 'write' | 'remove'; path: string }
 
-/** A path of a call, and where its links led when the policy judged it. */
+/** A path of a call, and the target of its links when the policy judged it. */
 export type CheckedPlace = { path: string; real: string }
 
-/** The effect that one call would have, as its tool says before it runs. Policies judge the effect, and never a tool's name. */
+/** The effect that one call would have, as its tool declares before it runs. Policies judge the effect, never a tool's name. */
 export type Effect =
   /** Changes nothing outside the conversation. */
   | { does: 'nothing' }
@@ -26,8 +26,8 @@ export type Effect =
   | { does: 'unknown'; why: string }
 
 /**
- * Other names of a tool, mostly those of Claude Code: in rules, where one name may mean several tools, and in hooks. `limits`:
- * names whose rules can only forbid this tool or ask about it, because it does more than the tool of that name.
+ * Other names of a tool, mostly those of Claude Code: in rules, which may use one name for several tools, and in hooks. `limits`:
+ * names whose rules can only forbid this tool or make it ask, because it does more than the tool of that name.
  */
 type ToolAliases = { rules?: readonly string[]; limits?: readonly string[]; hooks?: readonly string[] }
 
@@ -62,52 +62,55 @@ type IndirectCall = { tool: string; input: unknown }
 export const indirectInput = ({ tool, input }: IndirectCall) => ({ name: tool, input })
 
 /**
- * Anything a model can call. `parse` throws a message that says what to send instead; an error thrown by `run` is given to
- * the model as its message.
+ * Anything a model can call. `parse` throws a message that says what to send instead; the model gets the message of an error that
+ * `run` throws.
  */
 export interface Tool<I = unknown> {
   name: string
   /** The description of the tool in every request. */
   description: string
-  /** Rare cases and examples: given when the tool is asked about, or when its input was wrong. */
+  /** Rare cases and examples: given when the model asks for the tool's details, or when its input was wrong. */
   notes?: string
   schema: Record<string, unknown>
   /** A shorter form of the schema, for requests. */
   brief?: Record<string, unknown>
-  /** The JSON Schema of the result's `data`. A tool that has one gives data with every good result. */
+  /** The JSON Schema of the result's `data`. A tool with one returns data with every good result. */
   output?: Record<string, unknown>
   risk: Risk
   /** Whether no other tool of the same step may run beside it; after one that asks the person, the step ends. */
   alone?: boolean
   /** Tools that no call of the same step may use, because this one needs their results first; `why` says so to the model. */
   notBeside?: { tools: readonly string[]; why: string }
-  /** Says what a call would do. Without it, a call of a reading tool only looks, and the effect of any other is unknown. */
+  /** Says what a call would do. Without it, a call of a reading tool only reads, and the effect of any other is unknown. */
   effect?(input: I, cwd: string): Effect
   /**
-   * A request has only its name and the names of its inputs, and `more_tools` describes it: always, because few sessions need
-   * it, or where there is a shell. A session without a shell only looks and plans, and has the tools for that at once.
+   * A request has only its name and the names of its inputs, and `more_tools` describes it: always, because few sessions need it,
+   * or only if there is a shell. A session without a shell only reads and plans, and has the tools for that at once.
    */
   onDemand?: 'always' | 'with a shell'
   /** Runs any command line. */
   isShell?: boolean
-  /** The call that a call of this tool stands for: that other tool is judged, run, shown and recorded in its place. */
+  /** The call that a call of this tool makes indirectly: that other tool is judged, run, shown and recorded instead. */
   standsFor?(input: unknown): IndirectCall | undefined
   aliases?: ToolAliases
   /** A model is offered only those tools for changing files whose form it was trained on. */
   editForm?: EditForm
-  /** The parts that a person sees before saying yes, where the input alone does not say them plainly. */
+  /** The parts that a person sees before saying yes, if the input alone does not show them plainly. */
   shows?(input: I): Shown[]
   /** The shell commands that a rule about this tool also decides: those that read files, write files or use the network. */
   coversShell?: 'read' | 'write' | 'network'
-  /** Hands work to another agent: there is none in plan mode, and a subagent has none. */
+  /** Hands work to another agent: not offered in plan mode, nor to a subagent. */
   delegates?: boolean
-  /** Belongs to the conversation with the person: a subagent has none. */
+  /** Belongs to the conversation with the person: not offered to a subagent. */
   leadOnly?: boolean
-  /** Helps an agent that does all the work itself: a coordinator, which has workers, is not offered it. */
+  /** Helps an agent that does all the work itself: not offered to a coordinator, which has workers. */
   worksAlone?: boolean
-  /** Reports before the work is done, to the person or to the agent that sent this one. A subagent has none, because its caller waits for its answer alone. */
+  /**
+   * Reports before the work is done, to the person or to the agent that sent this one. Not offered to a subagent, whose caller
+   * waits only for its answer.
+   */
   reports?: boolean
-  /** Whether there is any use for the tool now; otherwise no model is offered it. */
+  /** Whether the tool is of any use now; otherwise no model is offered it. */
   available?(): boolean
   parse(input: unknown): I
   run(input: I, call: ToolCall): Promise<ToolOutput>

@@ -10,7 +10,7 @@ import { addUsage, bothBudgets, budget } from './budget.ts'
 /** The limits of one turn of a coordinator and all its workers together. `steps` are those of the workers; `cost` is in dollars. */
 export type TreeLimits = { workers: number; steps: number; tokens: number; cost?: number; minutes: number }
 
-/** The limits where the settings name none. A cost cannot be held where an agent does not tell its price, so it has none. */
+/** The limits if the settings name none. A cost limit cannot be enforced for an agent that does not report its price, so there is none. */
 export const usualLimits: TreeLimits = { workers: 20, steps: 500, tokens: 10_000_000, minutes: 120 }
 
 /** How much of the tokens, the cost and the time the workers may use: the rest is for the coordinator's own answer. */
@@ -22,15 +22,15 @@ export type HeldLimits = TreeLimits & { free?: boolean }
 /** The parts of a budget for a coordinator and its workers; `told` is called with each change. */
 type TreeParts = {
   limits: HeldLimits
-  /** The budget of the coordinator's turn, which holds for the whole tree too. */
+  /** The budget of the coordinator's turn, which applies to the whole tree too. */
   turn: Budget
   clock: Clock
   told(event: Event): void
 }
 
 /**
- * The budget of a coordinator and all its workers. It is held here, whatever the agents do: each call is refused before it is made
- * when it would exceed a limit, and the time of another program's agent, whose calls nobody sees, ends by a signal.
+ * The budget of a coordinator and all its workers. It is enforced here, whatever the agents do: each call that would exceed a limit
+ * is refused before it is made, and a signal limits the time of another program's agent, whose calls nobody sees.
  */
 export class TreeBudget {
   /** The budget of the coordinator itself. */
@@ -84,7 +84,7 @@ export class TreeBudget {
     this.workers = { ...this.#watched(workers, this.workersOver), step: () => this.#step() }
   }
 
-  /** Why no worker with a task of about this many tokens can be sent any more; undefined when it can. */
+  /** Why no further worker with a task of about this many tokens can be sent; undefined when it can. */
   refuses(tokens: number): Failure | undefined {
     return this.#used.steps >= this.#parts.limits.steps ? this.#stepsSpent() : this.workers.refuse(tokens)
   }
@@ -110,7 +110,7 @@ export class TreeBudget {
     this.#parts.told({ type: 'budget', ...this.amounts(), by: 'termaite' })
   }
 
-  /** Asks a person, who may take as long as they like: the time of the turn stands still meanwhile. */
+  /** Asks a person, who may take as long as they like: the clock of the turn stops meanwhile. */
   asking(ask: Ask): Ask {
     return async (...question) => {
       if (this.#questions === 0) {
@@ -129,7 +129,7 @@ export class TreeBudget {
     }
   }
 
-  /** Ends the timers. */
+  /** Stops the timers. */
   close(): void {
     this.#closed.abort()
   }
@@ -138,7 +138,7 @@ export class TreeBudget {
     return this.#questions > 0 ? this.#passed : this.#passed + this.#parts.clock.elapsed() - this.#since
   }
 
-  /** Returns a signal that aborts with the failure once so much time has passed. */
+  /** Returns a signal that aborts with the failure once this much time has passed. */
   #limit(ms: number, failure: Failure): AbortSignal {
     const over = new AbortController()
     const closed = this.#closed.signal
@@ -154,7 +154,7 @@ export class TreeBudget {
     return over.signal
   }
 
-  /** The same budget, which refuses every call once the time is over, and tells what is spent. */
+  /** The same budget, which refuses every call once the time is over, and reports what is spent. */
   #watched(inner: Budget, over: AbortSignal): Budget {
     const late = () => (over.aborted ? (over.reason as Failure) : undefined)
     const watch = (within: Budget): Budget => ({

@@ -22,7 +22,7 @@ type TurnKeepingParts = {
   /** Whether the agent's screen is read from its beginning once more. */
   again: boolean
   side: Omit<ShownParts, 'warn'>
-  /** Once it aborts, no more facts are kept: another process takes the turn up. */
+  /** Once it aborts, no more facts are kept: another process takes over the turn. */
   left?: AbortSignal | undefined
 }
 
@@ -36,7 +36,7 @@ export class TurnKeeping {
   #shown: ShownWords
   #reply: string | undefined
   #answer: Outcome | undefined
-  /** Why the first fact that could not be kept was not. */
+  /** Why the first fact that could not be kept was lost. */
   #unkept: string | undefined
   #troubles = new Set<string>()
 
@@ -51,7 +51,7 @@ export class TurnKeeping {
     this.#shown = before.length > 0 ? ShownWords.ofTurn(side, before, again) : new ShownWords(side)
   }
 
-  /** Keeps an event if it is a fact, and shows it. A fact that cannot be kept is shown all the same. */
+  /** Keeps an event if it is a fact, and shows it. A fact that cannot be kept is still shown. */
   async keep(event: Event, by: string): Promise<void> {
     if (!isFact(event)) return this.out.push(event)
     const { append, open, left } = this.#parts
@@ -75,7 +75,7 @@ export class TurnKeeping {
       await this.keep({ type: 'note', text }, 'termaite')
   }
 
-  /** Keeps an event of the agent, after the facts that it holds of consulted agents and the words that it ends. */
+  /** Keeps an event of the agent, after the facts of consulted agents inside it and the words that it ends. */
   async keepAll(event: Event): Promise<void> {
     const { agent } = this.#parts
     for (const usage of innerUsage(event)) await this.keep(usage, agent)
@@ -89,7 +89,7 @@ export class TurnKeeping {
     const over = innerEnd(event)
     if (over) await this.#keepWords(await this.#shown.consulted(over.from, over.failure))
     if (event.type === 'reply') await this.#keepWords(this.#shown.asides(event.by ?? agent, event.text))
-    // The words of a failed attempt are kept whole; the attempt itself says only the last of them.
+    // The words of a failed attempt are kept whole; the attempt itself has only the last of them.
     if (event.type === 'attempt') await this.#keepWords(await this.#shown.failed(event.by ?? agent, event.failure))
     const kept = this.keep(event, agent)
     // Nothing depends on a usage: it becomes durable together with the next line.
@@ -102,7 +102,7 @@ export class TurnKeeping {
     const { open, left } = this.#parts
     for (const call of [...open]) await this.keep(interrupted(call), 'termaite')
     if (!left?.aborted) await this.#keepWords(await unheld(this.#shown, answer))
-    // The words that facts could not take up wait in the side log for a later process.
+    // Words that facts could not take over wait in the side log for a later process.
     await this.#shown.close({ remove: !this.#unkept && !left?.aborted })
   }
 
@@ -141,7 +141,7 @@ function innerReport(event: Event, from: readonly string[] = []): (Notification 
   return innerReport(event.event, [...from, event.role])
 }
 
-/** Says which agent failed or was skipped in a consultation at any depth, so that no agent is asked in secret. */
+/** Says which agent failed or was skipped in a consultation at any depth, so that no agent is consulted in secret. */
 function innerTrouble(event: Event): string | undefined {
   if (event.type !== 'inner') return undefined
   const { role, event: inside } = event

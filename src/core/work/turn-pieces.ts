@@ -29,7 +29,10 @@ export class TurnPieces {
     return this.#done.findLast(({ type }) => type === 'reply')?.by
   }
 
-  /** Has an agent take the next piece: its events are the turn's own. `machine` is the part of the prompt that tells what this machine can do. */
+  /**
+   * Has an agent take the next piece: its events are the turn's own. `machine` is the part of the prompt that says what this
+   * machine can do.
+   */
   async *act(agent: Agent, prompt: string, machine = this.#turn.machine): AsyncGenerator<Event, Outcome> {
     const turn = this.#turn
     const piece = `${turn.id}.${++this.#count}`
@@ -42,7 +45,7 @@ export class TurnPieces {
     keep(defined({ type: 'prompt', text: withoutPart(prompt, machine), files: turn.files }), 'user')
     const steer: Turn['steer'] = async (until) => {
       const typed = await turn.steer(until)
-      // The agent that takes the next piece is told it too.
+      // The agent that takes the next piece gets it too.
       for (const text of typed) keep(steerFact(text), 'user')
       return typed
     }
@@ -55,7 +58,7 @@ export class TurnPieces {
     return outcome
   }
 
-  /** Adds work that was done aside to the history of the agent that acts next. */
+  /** Adds work that was done separately to the history of the agent that acts next. */
   remember(prompt: string, text: string, by: string): void {
     const at = this.#turn.clock.now()
     const of = { at, session: '', turn: `${this.#turn.id}.${++this.#count}` }

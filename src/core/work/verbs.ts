@@ -49,7 +49,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
     return failed('crash', `${agent.name} failed unexpectedly: ${messageOf(error)}`)
   } finally {
     leave.abort()
-    // The agent's clean-up is waited for no longer than the grace, because an agent that hangs never returns.
+    // The agent's clean-up gets no more time than the grace, because an agent that hangs never returns.
     await grace.within(leaveBehind(events))
     grace.stop()
     held.release()
@@ -79,7 +79,7 @@ export async function* consult(
     signal: AbortSignal.any([turn.signal, stopped.signal]),
     ask: (question, withdrawn) => turn.ask({ ...question, from: [role, ...question.from] }, withdrawn),
     steer: async () => [],
-    // The form is that of the answer to the person.
+    // The form applies only to the answer to the person.
     form: undefined,
     // The row of the consultation says that it runs.
     waits: undefined,
@@ -97,7 +97,7 @@ export async function* consult(
   }
 }
 
-/** Ends an agent's stream. An error on the way is ignored: the stream has ended then too. */
+/** Closes an agent's stream. An error on the way is ignored: the stream is closed then too. */
 async function leaveBehind(events: AsyncIterator<Event> | undefined): Promise<void> {
   try {
     await events?.return?.()
@@ -106,7 +106,7 @@ async function leaveBehind(events: AsyncIterator<Event> | undefined): Promise<vo
   }
 }
 
-/** Waits for each step of an agent; after an abort no longer than the grace. */
+/** Waits for each step of an agent; after an abort, no longer than the grace. */
 class Grace {
   #stopped = new AbortController()
   #over = false
