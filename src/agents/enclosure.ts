@@ -6,15 +6,18 @@ type Env = Readonly<Record<string, string | undefined>>
 
 export type Argv = [string, ...string[]]
 
-/** A command behind a wall, with the variables that it needs there. `settle` is called when its last process has ended, and names what it removed. */
+/**
+ * A command behind a wall, with the variables that it needs there. `settle` is called after its last process has exited, and names what it
+ * removed.
+ */
 type Enclosed = { argv: Argv; vars: Record<string, string>; settle(): Promise<string[]> }
 
 /** Asks the person who watches the turn, and withdraws the question with the turn. */
 export type AskedPerson = (question: Question) => ReturnType<Ask>
 
 /**
- * The seat of an agent that is about to be started; `terminal` is the id of the terminal that it will draw on. `command`: it is not
- * the agent itself but a command that the running agent wants. `ask` is left out where nobody can answer.
+ * The seat of an agent that is about to be started; `terminal` is the id of the terminal that it will draw on. `command`: this is not the
+ * agent itself but a command that the running agent wants. `ask` is left out if nobody can answer.
  */
 export type EnclosedSeat = {
   leash: Leash
@@ -33,7 +36,7 @@ export const askedPerson = ({
 }: Pick<Turn, 'attended' | 'ask' | 'signal'>): Pick<EnclosedSeat, 'ask'> =>
   attended ? { ask: (question) => ask(question, signal) } : {}
 
-/** Puts a command behind a wall where its agent needs one. A refusal says why the agent may not run here at all. */
+/** Puts a command behind a wall if its agent needs one. A refusal says why the agent may not run here at all. */
 export type Enclose = (argv: Argv, seat: EnclosedSeat) => Promise<Enclosed | { refused: Failure } | undefined>
 
 /** The command as it is started, behind a wall or as it is. */

@@ -2,10 +2,10 @@ import type { LentServer, ScreenFacts } from '../core/profile/profile.ts'
 import { promises } from 'node:fs'
 import { join } from 'node:path'
 
-/** Opens an MCP server for this turn, where there is one; the CLI's files for it go into the folder. */
+/** Opens an MCP server for this turn, if there is one; the CLI's files for it go into the folder. */
 export type Lend = () => Promise<{ server: LentServer; folder: string } | undefined>
 
-/** The words by which a CLI is given the MCP server of this turn; '' where it takes none. */
+/** The arguments that give a CLI the MCP server of this turn; '' if it takes none. */
 export async function lentWords(lends: ScreenFacts['lends'], lend: Lend | undefined): Promise<string> {
   const lent = lends && (await lend?.())
   if (!lent) return ''

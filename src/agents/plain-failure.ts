@@ -3,7 +3,7 @@ import type { Failure } from '../core/talk/outcome.ts'
 import { defined } from '../base/defined.ts'
 import { resetTime } from '../core/talk/reset-time.ts'
 
-/** Leaves out "disk quota": no provider gives that one back. */
+/** Leaves out "disk quota": waiting does not help with that one. */
 const quotaWords =
   /(?<!\bdisk )\bquota\b|\busage limit|\brate[ -]?limit|\bRateLimit|\b429\b|\bRESOURCE_EXHAUSTED\b|\binsufficient_quota\b|\b(?:out of|insufficient|no) credits\b|\bcredit balance is too low\b/i
 const overflowWords =
@@ -43,10 +43,9 @@ function statesLimit(line: string): boolean {
 const mostLinesOfStatement = 3
 
 /**
- * The failure of a command without a profile. A command that failed is judged by the message at the end of its output,
- * wherever that was printed and whatever trace follows it. Its answer may speak of limits as well, so on stdout the message
- * must report an error. A command that ended well is judged only when its whole output is such a message, or when it gave
- * no answer.
+ * The failure of a command without a profile. A command that failed is judged by the message at the end of its output, on either stream and
+ * whatever trace follows it. Its answer may speak of limits as well, so on stdout the message must report an error. A command that exited
+ * with 0 is judged only when its whole output is such a message, or when it gave no answer.
  */
 export function plainFailure(ended: Ended): Failure | undefined {
   const silent = ended.out.trim() === ''

@@ -56,7 +56,10 @@ export function seatedAgent(
   }
 }
 
-/** The outcome of a turn that threw: a command with a value that could be a flag is not run, a file may be refused by the system, and everything else is a fault of ours. */
+/**
+ * The outcome of a turn that threw: a command with a value that could be a flag is not run, the system may refuse a file, and everything
+ * else is a bug of ours.
+ */
 function brokenTurn(name: string, error: unknown): Outcome {
   if (error instanceof OptionValueError) return failed('missing', `${name} was not started: ${messageOf(error)}`)
   const refused = refusedPathWords(error)
@@ -68,7 +71,7 @@ function brokenTurn(name: string, error: unknown): Outcome {
   )
 }
 
-/** The traits that every kind of agent takes from its profile; `leashes` are those that this way of running it can hold. */
+/** The traits that every kind of agent takes from its profile; `leashes` are those that this way of running it can enforce. */
 export function profileTraits(
   profile: Profile | undefined,
   leash: Leash,

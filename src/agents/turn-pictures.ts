@@ -12,12 +12,12 @@ import { pictureFile } from '../base/picture-file.ts'
 import { sha256 } from '../base/hash.ts'
 import { mentionedFiles, takePictures } from '../core/talk/pictures.ts'
 
-/** The parts of a turn that an agent is told, and that may mention pictures. */
+/** The parts of a turn that an agent gets, and that may mention pictures. */
 type Told = Pick<Turn, 'prompt' | 'files' | 'steered' | 'cwd'> & { history: readonly Entry[] }
 
 /**
- * The parts of a turn with pictures that an agent is given: texts that say where each picture is that it does not get, the pictures that
- * it gets in the order of their mentions, and a note for the person about those that it does not get.
+ * The parts of a turn with pictures that an agent is given: texts that name the path of each picture that it does not get, the pictures
+ * that it gets in the order of their mentions, and a note for the person about those that it does not get.
  */
 type HandedOver = Pick<Turn, 'prompt' | 'steered'> & {
   history: Entry[]
@@ -36,7 +36,7 @@ type PictureParts = {
   blobs: Blobs
 }
 
-/** Prepares the pictures of a turn and of the history that an agent is told. */
+/** Prepares the pictures of a turn and of the history that an agent gets. */
 export async function handOverPictures(told: Told, parts: PictureParts): Promise<HandedOver> {
   const typed = told.steered.map(takePictures)
   const earlier = told.history.flatMap(filesOf)
@@ -109,7 +109,7 @@ class Handover {
     return told
   }
 
-  /** Adds a picture to those that are sent; otherwise says where it is. */
+  /** Adds a picture to those that are sent; otherwise returns a text that says where the picture is. */
   async #hand(ref: Ref, name: string, isNew: boolean): Promise<string | undefined> {
     const { takes, blobs } = this.#parts
     const isOld = this.#old > 0 && this.#old-- > 0
@@ -125,7 +125,7 @@ class Handover {
     return path === undefined ? `${because}it could not be handed over` : `${because}the picture is at ${path}`
   }
 
-  /** The file of the project that the picture is, while it is the same, because every agent may read the project; else a copy. */
+  /** The path of the project's own file if the picture still equals it, because every agent may read the project; else of a copy. */
   async #pathOf(ref: Ref, name: string): Promise<string | undefined> {
     const own = name === '' || name.startsWith('~') ? undefined : resolve(this.#cwd, name)
     const isInside = own !== undefined && !isAbsolute(shortPath(own, projectRoot(this.#cwd)))

@@ -33,7 +33,7 @@ export class TurnWatch {
     this.#cardTime = new CardTime(turn.clock)
   }
 
-  /** Asks the person of the turn; the clock stands still until the answer. */
+  /** Asks the person of the turn; the clock stops until the answer. */
   readonly ask: Ask = async (question, withdrawn) => {
     try {
       return await this.#cardTime.during(this.#turn.ask(question, withdrawn))
@@ -131,7 +131,7 @@ export async function askAboutSilence(
   return (['wait', 'switch', 'stop'] as const).find((wish) => picks?.includes(wish))
 }
 
-/** Measures how long cards were open in a turn: that time is the person's, and no agent's. */
+/** Measures how long cards were open in a turn: that time is the person's, not the agent's. */
 class CardTime {
   #clock: Clock
   #cards = 0

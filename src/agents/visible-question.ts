@@ -5,8 +5,8 @@ import { defined } from '../base/defined.ts'
 const hidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\r(?!\n)/g
 
 /**
- * Spells out every control character of a text that a person says yes to. A character that was merely left out could
- * hide what stands before it (a backspace does), and the person would allow something else than they saw.
+ * Spells out every control character of a text that a person says yes to. A character that was merely left out could hide the text before
+ * it (a backspace does), and the person would allow something else than they saw.
  */
 export function visible(text: string): string {
   return text.replaceAll(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -58,8 +58,8 @@ const headless = '[cut: the beginning of this answer has scrolled out of the ter
 const mostRows = 20_000
 
 /**
- * The artifact of a slot. An agent that was taken to be done before it was may have marked its true answer since then: that
- * answer replaces the artifact, and the slot's log says so.
+ * The artifact of a slot. An agent that was considered done too early may have marked its true answer since then: that answer replaces the
+ * artifact, and the slot's log says so.
  */
 export async function trueArtifact(parts: CrewParts, ledger: SlotLedger, id: number): Promise<Artifact | undefined> {
   const { store, workspace, clock } = parts

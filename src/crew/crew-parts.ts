@@ -37,9 +37,9 @@ export type CrewParts = {
 }
 
 /**
- * `outlives`: whether terminals go on when this process ends. `mask` hides secrets in what one agent hands to another.
- * `opened` is told of each slot whose terminal was just opened. `complete` adds what a person should see to a question of
- * the agent in a folder, such as the dangerous parts of a command.
+ * `outlives`: whether terminals go on when this process exits. `mask` hides secrets in texts that one agent hands to another. `opened` is
+ * called for each slot whose terminal was just opened. `complete` adds what a person should see to a question of the agent in a folder,
+ * such as the dangerous parts of a command.
  */
 export type KeeperParts = CrewParts & {
   roster: Roster
@@ -61,11 +61,11 @@ export type WorkerHost = {
   over?: AbortSignal
   /** Shows what a worker does. */
   seen(slot: WorkerSlot, event: Event): void
-  /** Prepares the place of a worker before its agent is opened; undefined where it works in its own folder. */
+  /** Prepares the place of a worker before its agent is opened; undefined if it works in its own folder. */
   begin?(slot: WorkerSlot, signal: AbortSignal): Promise<WorkerPlace | undefined>
   /**
-   * Makes the envelope whole before it is kept: brings changes back, and names those outside of the worker's scope. `done`: the worker
-   * ended its turn itself.
+   * Completes the envelope before it is kept: brings changes back, and names those outside of the worker's scope. `done`: the worker
+   * finished its turn itself.
    */
   settle?(slot: WorkerSlot, envelope: Envelope, how: { done: boolean; signal: AbortSignal }): Promise<Envelope>
 }

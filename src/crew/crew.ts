@@ -20,16 +20,16 @@ import { withSlot } from './spawn.ts'
 
 /** How long a keeper may take to end an agent. */
 const killMs = 20_000
-/** How often a process that wants an agent ended looks whether the keeper of it is still there. */
+/** How often a process that waits for an agent to be stopped checks whether the agent's keeper still runs. */
 const orphanMs = 1_000
 
-/** An answer; or, where the prompt has none, an empty one with the state of the slot and its answer to an earlier prompt. */
+/** An answer; or, if the prompt has none, an empty one with the state of the slot and its answer to an earlier prompt. */
 export type SlotAnswer = ArtifactText | Unanswered
 export type Unanswered = ArtifactText & { state: SlotState; why?: string; earlier: ArtifactText }
 
 /**
- * Agents at work side by side, as any process sees and steers them: requests are written to the slots, and the keeper of
- * a slot carries them out. Every method throws a CrewError for what the caller can mend.
+ * Agents at work side by side, as any process sees and steers them: requests are written to the slots, and the keeper of a slot carries
+ * them out. Every method throws a CrewError for errors that the caller can fix.
  */
 export class Crew {
   readonly workspace: string
@@ -62,7 +62,7 @@ export class Crew {
     return (await this.spawnAll([spawn]))[0]!
   }
 
-  /** Adds several slots, or none of them where one could never run. */
+  /** Adds several slots, or none of them if one could never run. */
   async spawnAll(spawns: readonly Spawn[]): Promise<Slot[]> {
     const elsewhere = await this.#parts.elsewhere()
     let ids: number[] = []
@@ -132,13 +132,13 @@ export class Crew {
     for (let isWished = false; ; isWished = true) {
       const slot = await this.#ledger.edit(id, (now) => {
         if (isGone(now) || (now.wish && !isOrphan(now))) return undefined
-        // A slot without a keeper is ended by this process.
+        // A slot without a keeper is stopped by this process.
         return { ...now, wish: 'kill', owner: isOrphan(now) ? owner : now.owner }
       })
       if (!slot || isGone(slot)) return isWished
       if (slot.owner === owner && !isKeeper)
         await endSlot(this.#parts, this.#ledger, id, { state: 'exited', why: 'killed' })
-      // A keeper that leaves or dies meanwhile ends nothing any more, and a process that dies announces nothing.
+      // A keeper that leaves or dies meanwhile stops no agent any more, and a process that dies announces nothing.
       const look = Math.min(until, clock.elapsed() + orphanMs)
       const [waited] = await this.#ledger.wait([id], { until: look, settled: (now) => isGone(now) || isOrphan(now) })
       if (!waited?.slot || isGone(waited.slot)) return true

@@ -13,7 +13,7 @@ export const fieldNames = {
 
 type Fields = Record<string, unknown>
 
-/** A handoff as it stands in a text. `cut`: the text ends in the middle of it. */
+/** A handoff as found in a text. `cut`: the text ends in the middle of it. */
 export type FoundHandoff = { fields: Fields; cut?: boolean }
 
 /** Finds the last handoff in the answer of a worker: as JSON, as JSON with faults, or as sections under the names of the fields. */
@@ -79,7 +79,7 @@ function sectionsIn(text: string): Fields | undefined {
 
 const bullet = /^(?:[-*•]|\d{1,2}[.)])\s+/
 
-/** The lines of a section: a list where each begins like an item of one, else their text. */
+/** The lines of a section: a list if each begins like a list item, else their text. */
 function sectionValue(lines: readonly string[]): unknown {
   if (lines.length > 0 && lines.every((line) => bullet.test(line)))
     return lines.map((line) => line.replace(bullet, '')).filter((item) => !/^(?:none|nothing)\.?$/i.test(item))

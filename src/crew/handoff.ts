@@ -137,7 +137,7 @@ function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: 
   }
 }
 
-/** A field as text; a list or an object that stands where a text should is written out. */
+/** A field as text; a list or an object in place of a text is written out. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return said(value)
   if (value === undefined || value === null) return ''

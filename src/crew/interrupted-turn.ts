@@ -4,8 +4,8 @@ import type { Outcome } from '../core/talk/outcome.ts'
 import type { Flight } from './slot.ts'
 
 /**
- * Looks at a turn that another process left unfinished: how it has ended, or else the mark of its prompt if that was
- * sent. A prompt is sent again only when it was certainly not sent before. `outlives`: whether terminals go on when their process ends.
+ * Looks at a turn that another process left unfinished: returns its outcome if it is over, else the mark of its prompt if that was sent. A
+ * prompt is sent again only if it was certainly not sent before. `outlives`: whether terminals go on when their process exits.
  */
 export async function interruptedTurn(
   { turn, mark, taken }: Flight,
@@ -16,7 +16,7 @@ export async function interruptedTurn(
   const over = outcomeOf(turn, entries)
   if (over) return { over }
   const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
-  // An agent whose terminal is gone has ended, and cannot be sent anything any more.
+  // An agent whose terminal is gone has exited, and cannot get a prompt any more.
   if (!prompt && !terminal)
     return {
       over: crashed('termaite stopped before it had saved the prompt of this turn, and its terminal was closed'),
@@ -33,7 +33,7 @@ const builtIn = '; a built-in terminal ends with the process that runs the crew,
 
 const crashed = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
 
-/** How a turn ended, by its entries; undefined while it has not. */
+/** The outcome of a turn, from its entries; undefined while it runs. */
 export function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | undefined {
   const own = entries.filter((entry) => entry.turn === turn)
   const end = own.find((entry) => entry.type === 'end')
@@ -47,7 +47,7 @@ export function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | un
 /** How far back a prompt is looked for. */
 const historyRows = 2_000
 
-/** The length from which a prompt's longest line tells that prompt from others. */
+/** The minimum length of a prompt's longest line that distinguishes that prompt from others. */
 const tellingLength = 60
 
 /**
@@ -60,8 +60,8 @@ async function hasPrompt(terminal: Terminal, mark: string, prompt: string): Prom
 }
 
 /**
- * Whether a terminal shows a prompt, or has shown it: by its mark, or by its words where it carries no mark. Rows are
- * compared without spaces, because a screen folds and indents them.
+ * Whether a terminal shows a prompt, or has shown it: by its mark, or by its words if it carries no mark. Rows are compared without spaces,
+ * because a screen folds and indents them.
  */
 async function showsPrompt(terminal: Terminal, mark: string, prompt: string): Promise<boolean> {
   const shown = withoutSpaces((await terminal.history(historyRows)).join(''))

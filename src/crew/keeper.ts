@@ -12,7 +12,7 @@ import { hasRoom } from './spawn.ts'
 /** How often a keeper looks without a change: dead processes announce nothing, and held slots run out of time. */
 const tickMs = 1_000
 
-/** Runs the agents of a crew in this process: those that it spawned, and those whose process has ended. */
+/** Runs the agents of a crew in this process: those that it spawned, and those whose process has exited. */
 export class Keeper {
   #parts: KeeperParts
   #ledger: SlotLedger
@@ -33,7 +33,7 @@ export class Keeper {
     this.#tending = this.#tend()
   }
 
-  /** Stops keeping: agents whose terminals outlive this process are left to the next keeper, the others are ended. */
+  /** Stops keeping: agents whose terminals outlive this process are left to the next keeper, the others are stopped. */
   async leave(): Promise<void> {
     this.#leave.abort()
     this.#due.close()

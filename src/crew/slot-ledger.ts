@@ -24,7 +24,7 @@ export function shownOf(store: Store, workspace: string, turn: string): Log<Show
   return store.log(`crew/${workspace}/shown/${turn}`)
 }
 
-/** The long texts of a workspace: artifacts, and the last screens of agents that have ended. */
+/** The long texts of a workspace: artifacts, and the last screens of agents that have exited. */
 export function blobsOf(store: Store, workspace: string): Blobs {
   return store.blobs(`crew/${workspace}/output`)
 }
@@ -37,7 +37,7 @@ export type WaitOptions = {
   settled?(slot: Slot): boolean
 }
 
-/** A slot as it was when the wait ended; without one the workspace was closed meanwhile. */
+/** A slot at the end of the wait; without one the workspace was closed meanwhile. */
 export type Waited = { id: number; slot?: Slot; settled: boolean }
 
 /** An entry of the log of changes: its readers read the slots again. */

@@ -96,7 +96,7 @@ export function answered(slot: AskingSlot, ask: string): LivingSlot {
   return first ? { ...slot, asks: [first, ...more] } : withoutQuestions(slot)
 }
 
-/** Drops all questions, for example those of a process that has ended. */
+/** Drops all questions, for example those of a process that has exited. */
 export function withoutQuestions(slot: AskingSlot): WorkingSlot | StartingSlot {
   const { flight } = slot
   return flight ? { ...fieldsOf(slot), state: 'busy', flight } : { ...fieldsOf(slot), state: 'starting' }
@@ -104,7 +104,7 @@ export function withoutQuestions(slot: AskingSlot): WorkingSlot | StartingSlot {
 
 export type TurnResult = { last?: LastTurn; artifact?: Artifact }
 
-/** The agent is ready, or its turn has ended. */
+/** Settles a slot whose agent is ready, or whose turn is over. */
 export function settled(
   slot: LivingSlot,
   result: TurnResult,

@@ -37,7 +37,7 @@ type Parts = RowParts & Pick<CrewParts, 'clock'> & { ledger: SlotLedger; lastRow
 /** How far back a read looks for the rows of the last read. */
 const mostRows = 10_000
 
-/** How many rows of each read are remembered: fewer could not be told from others like them. */
+/** How many rows of each read are remembered: fewer could be confused with similar ones. */
 const leastRows = 200
 
 /** A screen may have this many empty rows below its last text. */
@@ -70,7 +70,7 @@ export async function readSlot(parts: Parts, id: number, options: ReadOptions): 
 export async function rowsOf({ store, workspace, find }: RowParts, slot: Slot, lines: number): Promise<string[]> {
   const terminal = slot.terminal && (await find(slot.terminal.id))
   if (terminal) return withoutEmptyEnd(await terminal.history(lines + emptyRows)).slice(-lines)
-  // An agent that has ended, or never had a screen, is known by what was kept of it.
+  // An agent that has exited, or never had a screen, is shown by what was kept of it.
   const ref = slot.screen ?? slot.artifact?.ref
   if (!ref) return []
   return withoutEmptyEnd((await readText(blobsOf(store, workspace), ref)).split('\n')).slice(-lines)
@@ -116,8 +116,8 @@ const tellingRows = 20
 const looseRows = 3
 
 /**
- * The rows that were not there at the last read. A screen scrolls, so the end of the last read is looked for in the
- * present rows; a screen that was drawn anew altogether is new as a whole.
+ * The rows that were not there at the last read. A screen scrolls, so the end of the last read is looked for in the present rows; a screen
+ * that was completely redrawn is new as a whole.
  */
 export function newRows(before: readonly string[], now: readonly string[]): string[] {
   for (let drop = 0; drop <= looseRows && drop < before.length; drop++) {

@@ -90,7 +90,7 @@ export class SlotRunner {
     )
   }
 
-  /** Ends the slot after an error. A store that fails is no fault of the agent: the next runner goes on with the slot. */
+  /** Ends the slot after an error. A failing store is not the agent's fault: the next runner goes on with the slot. */
   async #broken(error: unknown): Promise<void> {
     if (!(error instanceof StoreError)) return this.#end('failed', messageOf(error))
     if (this.#stop.signal.aborted) await this.#close()
@@ -213,7 +213,7 @@ export class SlotRunner {
     const { late, budget } = this.#work ?? {}
     return {
       cwd,
-      // The agent is held to its own leash too, which the roster knows.
+      // The agent also keeps to its own leash, which the roster knows.
       leash: heldLeash('all', slot),
       signal: late ? AbortSignal.any([this.#stop.signal, late]) : this.#stop.signal,
       left: this.#left.signal,
@@ -294,10 +294,10 @@ export class SlotRunner {
     await this.#end(outcome.ok ? 'exited' : 'failed', outcome.ok ? 'done' : outcome.failure.message)
   }
 
-  /** Notes that the agent is ready or its turn is over; an agent that failed and has no terminal has ended. */
+  /** Notes that the agent is ready or its turn is over; an agent that failed and has no terminal has exited. */
   async #settle(failure: Failure | undefined, result: TurnResult = {}): Promise<void> {
     const slot = await this.#edit((slot) =>
-      // The state of an agent that is being killed changes once, when it has ended.
+      // The state of an agent that is being killed changes once, when it has exited.
       this.#stop.signal.aborted ? { ...slot, ...result } : settled(slot, result, failure?.message),
     )
     if (!slot || this.#stop.signal.aborted) return

@@ -28,7 +28,7 @@ export type SlotQuestion = { ask: string; turn: string; question: Question }
 
 export type Artifact = { turn: string; ref: Ref; fenced: boolean; truncated: boolean }
 
-/** How a turn ended, and the sign by which its end was seen. */
+/** The outcome of a turn, and the sign by which its end was recognised. */
 export type LastTurn = { turn: string; failure?: Failure; by?: string }
 
 /** The fields that a slot has in every state. */
@@ -61,7 +61,7 @@ type SlotBase = {
   last?: LastTurn
   artifact?: Artifact
   worktree?: Worktree
-  /** Set where a coordinator sent the agent: it has one task, and ends with its handoff. */
+  /** Set if a coordinator sent the agent: it has one task, and finishes with its handoff. */
   worker?: Worker
 }
 
@@ -94,7 +94,7 @@ export type FailedSlot = Living & NoFlight & NoAsks & { state: 'failed'; why: st
 /** A slot whose agent lives or has yet to start. */
 export type LivingSlot = HeldSlot | StartingSlot | WorkingSlot | QueuedSlot | IdleSlot | AskingSlot | FailedSlot
 
-/** A slot whose agent has ended; `screen` is the last that its terminal showed. */
+/** A slot whose agent has exited; `screen` is the last that its terminal showed. */
 export type GoneSlot = SlotBase &
   NoFlight &
   NoAsks & {
@@ -126,7 +126,7 @@ export class EarlyError extends CrewError {}
 
 export const allOf = ({ slots }: Slots): Slot[] => Object.values(slots).sort((a, b) => a.id - b.id)
 
-/** Whether the agent of a slot has ended. */
+/** Whether the agent of a slot has exited. */
 export function isGone(slot: Slot): slot is GoneSlot {
   return slot.terminal === undefined
 }
@@ -158,7 +158,7 @@ export function isSettled({ state }: Slot): boolean {
 /** The name of a slot in messages and in dependencies. */
 export const nameOf = (id: number | string): string => `slot ${id}`
 
-/** The state of a slot in words, with the reason for it. */
+/** The state of a slot as text, with the reason for it. */
 export function stateWords({ state, why, needs }: Pick<Slot, 'state' | 'why' | 'needs'>): string {
   if (state === 'held' && needs.length === 0) return 'waiting until another agent is done'
   if (state === 'held') return `waiting for ${needs.map(nameOf).join(' and ')}`

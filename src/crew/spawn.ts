@@ -27,7 +27,7 @@ export type Spawn = {
   dependsOnTimeoutMs?: number
   /** Whether the agent works in a worktree of its own; a text is the worktree's name. */
   worktree?: boolean | string
-  /** Makes the agent a worker. Beyond the limits of the crew a worker is held, where another agent is refused. */
+  /** Makes the agent a worker. Beyond the limits of the crew a worker is held, while another agent is refused. */
   worker?: Worker
 }
 

@@ -50,8 +50,8 @@ export class WorkerTurn {
   }
 
   /**
-   * Makes and keeps the envelope; nobody is told of it before it is kept. With a signal the worker is over, and its work is brought
-   * back; the signal says that it is stopped meanwhile.
+   * Makes and keeps the envelope; nobody learns of it before it is kept. With a signal the worker is over, and its work is brought back;
+   * the signal aborts if the worker is stopped meanwhile.
    */
   async end(outcome: Outcome, blobs: Blobs, over?: AbortSignal): Promise<Ref> {
     this.#over.abort()
@@ -71,7 +71,7 @@ export class WorkerTurn {
     return kept
   }
 
-  /** Ends the timer of a turn that came to no end here. */
+  /** Stops the timer of a turn that did not finish here. */
   leave(): void {
     this.#over.abort()
   }

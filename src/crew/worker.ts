@@ -6,13 +6,13 @@ export const roles = ['explorer', 'implementer', 'verifier', 'summarizer'] as co
 
 export type Role = (typeof roles)[number]
 
-/** Where a worker runs: unseen, or in a terminal that a person can watch. */
+/** The place of a worker's run: unseen, or in a terminal that a person can watch. */
 export type WorkerSite = 'background' | 'terminal'
 
-/** A word of a worker to its coordinator while it works. */
+/** A message of a worker to its coordinator while it works. */
 type WorkerNotice = { status: string; summary: string; final_response?: string }
 
-/** Where a worker works: `told` is added to its task. */
+/** The folder that a worker works in; `told` is added to its task. */
 export type WorkerPlace = { cwd: string; path: string; told: string }
 
 /** The facts that make a slot a worker: a coordinator sent it with one task, and it ends with its handoff. */
@@ -27,20 +27,20 @@ export type Worker = {
   /** How many steps the worker's turn may have; another program's agent, and one in a terminal, has only its minutes. */
   steps?: number
   minutes: number
-  /** The model of its agent; missing where only the agent's own program knows it. */
+  /** The model of its agent; missing if only the agent's own program knows it. */
   model?: string
   /** Set for a worker in a copy of the project; `path` is the folder of the copy, once it is made. `asked`: the coordinator wanted a copy. */
   apart?: { path?: string; asked?: true }
   /** Set when its turn is over and its work is being brought back: it is sent no more messages. */
   landed?: true
   notices?: WorkerNotice[]
-  /** The envelope with its handoff, once it is done; kept before anybody is told. */
+  /** The envelope with its handoff, once it is done; kept before anybody learns of it. */
   envelope?: Ref
   /** Whether the coordinator has read the envelope. */
   heard?: true
-  /** Set where the process of the turn that sent the worker died before its answer: `turn` is then the turn that took the worker over. */
+  /** Set if the process of the turn that sent the worker died before its answer: `turn` is then the turn that took the worker over. */
   lost?: true
-  /** How the turn that sent the worker ended; unset while it runs, and where its process died. */
+  /** How the turn that sent the worker closed; unset while it runs, and if its process died. */
   closed?: 'answered' | 'cancelled'
 }
 
@@ -61,10 +61,10 @@ export type Envelope = Handoff & {
   checks?: { command: string; passed: boolean }[]
 }
 
-/** The steps of a worker, where its coordinator names none. */
+/** The steps of a worker, if its coordinator names none. */
 export const usualSteps = 12
 
-/** The minutes of a worker that counts no steps, where its coordinator names none. */
+/** The minutes of a worker that counts no steps, if its coordinator names none. */
 export const usualMinutes = 20
 
 export const workerId = (slot: number): string => `worker_${slot}`
@@ -73,7 +73,7 @@ export const workerId = (slot: number): string => `worker_${slot}`
 export const workerRole = ({ id, worker }: { id: number; worker: Pick<Worker, 'role'> }): string =>
   `${workerId(id)} ${worker.role}`
 
-/** The slot of a worker's id; undefined where the id is not one. */
+/** The slot of a worker's id; undefined if the text is not such an id. */
 export function slotOf(id: string): number | undefined {
   const number = /^(?:worker_)?(\d{1,9})$/.exec(id.trim())?.[1]
   return number === undefined ? undefined : Number(number)
@@ -86,8 +86,8 @@ type RoleRow = {
   told: string
   limits: SeatLimits
   /**
-   * Whether the work of the role is to run commands without changing files. Our own agent is held to that by its sandbox. An agent of
-   * another program may have no commands at all where it only reads, so that it runs them in a copy, whose changes stay behind.
+   * Whether the role runs commands without changing files. The sandbox of our own agent enforces that. An agent of another program may have
+   * no commands at all if it only reads, so it runs them in a copy, whose changes stay behind.
    */
   runsInCopy?: true
 }

@@ -14,8 +14,8 @@ import { qwen } from './qwen/qwen.ts'
 import { programOf } from './shared/command-words.ts'
 
 /**
- * Every known CLI by its name, which is also the program that it is started by; a new one is a file in this folder and a row here.
- * A profile is made when it is first asked for, because a start needs few of them.
+ * Every known CLI by its name, which is also the program that it is started by; a new one needs a file in this folder and a row here. A
+ * profile is made when it is first asked for, because a start needs few of them.
  */
 const rows: Readonly<Record<string, () => Profile>> = {
   claude: () => claude,

@@ -45,7 +45,7 @@ function permissions(found: unknown): FoundSettings {
       const later = entries.slice(at + 1)
       const leave = (why: string) => unusable.push({ what, why })
       if (ours === undefined || list === undefined) leave(`termaite has no rule like it for ${tool}`)
-      // A first pattern for everything is the default, which termaite's own mode decides where later ones say more.
+      // A first pattern for everything is the default, which termaite's own mode decides if later patterns say more.
       else if (pattern === '*' && later.length > 0 && list === 'ask') continue
       else if (later.some(([other, how]) => how !== action && mayOverlap(pattern, other)))
         leave('a later pattern may win over it there, and here the strictest rule wins')
@@ -60,7 +60,7 @@ function permissions(found: unknown): FoundSettings {
   return { rules, unusable }
 }
 
-/** Whether one text may match both patterns, by what stands before their first star. */
+/** Whether one text may match both patterns, judged by the text before their first star. */
 function mayOverlap(one: string, other: string): boolean {
   const [a, b] = [one, other].map((pattern) => pattern.split(/[*?]/)[0]!)
   return a!.startsWith(b!) || b!.startsWith(a!)

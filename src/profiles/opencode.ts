@@ -166,7 +166,7 @@ function opencodeDialect(): Dialect {
     const words = textOf(message) ?? textOf(name) ?? 'it ended with an error'
     if (name === 'ContextOverflowError') return { kind: 'overflow', message: words }
     if (name === 'ProviderAuthError') return { kind: 'auth', message: words }
-    // The body tells the kind of failure where the message does not; people read the message.
+    // The body shows the kind of failure if the message does not; people read the message.
     const found = readMessage(signs, `${numberOf(statusCode) || ''} ${words} ${textOf(responseBody) ?? ''}`, now)
     return { kind: 'crash', ...found, message: words }
   }

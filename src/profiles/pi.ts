@@ -110,7 +110,7 @@ function piDialect(): Dialect {
   function done({ toolCallId, toolName, result, isError }: Loose): Step[] {
     const call = idOf(toolCallId)
     const text = contentText(loose(result).content)
-    // A model that calls a tool which the leash took away is told that there is none.
+    // A model that calls a tool which the leash took away gets the error that the tool was not found.
     if (/^Tool (?:bash|edit|write) not found$/.test(text)) account.deny(textOf(toolName) ?? 'tool', calls.get(call))
     return [{ type: 'result', call, ok: isError !== true, text }]
   }

@@ -35,7 +35,7 @@ function dialog(screen: Screen): Dialog | undefined {
   if (!asking.test(rows.join('\n'))) return undefined
   const top = rows.findLastIndex((row) => /^╭─ .+ ─*╮/.test(row))
   const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]
-  // Rows below the options are no part of them.
+  // Rows below the options are not a part of them.
   const plain = unframed(rows).map((row) => (/^ *✎ /.test(row) ? '' : row))
   const page = /^╰─ (lines? [\d–]+ of \d+) · /.exec(rows.findLast((row) => row.startsWith('╰─')) ?? '')?.[1]
   const menu = page === undefined ? menuOf(plain, '›') : shortMenu(plain)
@@ -59,8 +59,8 @@ function dialog(screen: Screen): Dialog | undefined {
 const meanings = ['once', 'always', 'no'] as const
 
 /**
- * The options of a card that is read page by page, which stand side by side: "› 1 Yes, once   2 Yes, always   3 No". Only
- * the chosen one says what it covers, so a yes that lasts can be given in the terminal alone.
+ * The options of a card that is read page by page, which are side by side: "› 1 Yes, once 2 Yes, always 3 No". Only the chosen one says
+ * what it covers, so a yes that lasts can be given in the terminal alone.
  */
 function shortMenu(rows: readonly string[]): Menu | undefined {
   const isRow = (row: string | undefined) => row !== undefined && /^(?: |›) \d /.test(row)
@@ -80,8 +80,8 @@ function shortMenu(rows: readonly string[]): Menu | undefined {
 }
 
 /**
- * Reads "$ touch made.txt", and below it the folder. A line with a dangerous part begins with "! " in place of "$ " or blanks;
- * a command that begins so is told from other words by its folder.
+ * Reads "$ touch made.txt", and below it the folder. A line with a dangerous part begins with "! " in place of "$ " or blanks; the folder
+ * below distinguishes a command that begins so from other text.
  */
 function shown(text: string): Shown {
   const [, first, rest, cwd] = /^(?:\$ |! (?=[^]*\n +in \/))(.*)([^]*?)(?:\n +in (\/.*))?$/.exec(text) ?? []
@@ -160,7 +160,7 @@ function termaiteScreen(program: string, agent: string): ScreenFacts {
     command: ({ leash, resume, thread }) => {
       const session = resume ?? thread
       return commandLine(
-        // The coordinator does the thinking; this agent only does what it is told.
+        // The coordinator does the thinking; this agent only follows instructions.
         program,
         option('--agent', agent),
         `--mode agent --think off --leash ${leash}`,
@@ -175,7 +175,7 @@ function termaiteScreen(program: string, agent: string): ScreenFacts {
     },
     names: true,
     reader: {
-      // " ⠋ native · 2 s · Esc cancels", right above the composer; "waits for your answer" stands above a card.
+      // " ⠋ native · 2 s · Esc cancels", right above the composer; "waits for your answer" is above a card.
       busy: /^ [\u2800-\u28ff] (?!.*waits for your answer).*\n╭─/m,
       asking,
       idle: new RegExp(String.raw`^│ .*${status}`, 'm'),
@@ -213,7 +213,7 @@ export function termaite(program: string, agent: string, vendor: string): Profil
     traces: { files: ['.termaite/settings.json'], env: [] },
     keys: [],
     projectFiles: ['.termaite/settings.json'],
-    // It asks about the folder itself.
+    // termaite itself asks whether the folder is trusted.
     guard: () => ({}),
     screen,
   }

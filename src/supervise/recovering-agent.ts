@@ -27,7 +27,7 @@ type Supervision = RecoveryParts & {
 export interface RecoveringAgent extends Agent {
   /** Why the agent is no longer at work. */
   readonly over: SupervisionEnd | undefined
-  /** Whether the agent was told nothing yet. */
+  /** Whether the agent has not been given any prompt yet. */
   readonly blank: boolean
   start(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
   /** Waits until the program ends by itself; undefined when the signal aborts first. */

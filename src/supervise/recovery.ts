@@ -8,7 +8,7 @@ import { SupervisedProgram } from './supervised-program.ts'
 
 export type RecoveryParts = RestartPolicy & {
   clock: Clock
-  /** How the program's screen is read; left out where it has none. */
+  /** How the program's screen is read; left out if it has none. */
   facts?: ReaderFacts
   tell?(event: SupervisionEvent): void
 }
@@ -25,7 +25,7 @@ const keyboardEveryMs = 30_000
 export class Recovery {
   /** Why the program is no longer at work. */
   over: SupervisionEnd | undefined
-  /** Whether the program was told nothing yet. */
+  /** Whether the program has not been given any prompt yet. */
   blank = false
   /** The key of the CLI's own session. */
   session: string | undefined
@@ -44,7 +44,7 @@ export class Recovery {
     this.session = session
   }
 
-  /** The running program; opens it where there is none. */
+  /** The running program; opens it if none runs. */
   get program(): SupervisedProgram {
     if (!this.#program) {
       const { clock, facts = { reader: {} }, tell } = this.#with

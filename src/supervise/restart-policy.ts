@@ -9,7 +9,7 @@ import type { Failure } from '../core/talk/outcome.ts'
 export type ProgramEnd =
   | { type: 'exit'; exit: Exit; sinceKeyMs: number }
   | { type: 'goodbye'; sinceKeyMs: number }
-  // The program stands idle.
+  // The program is idle.
   | { type: 'silent' }
   // The folder that the program runs in was removed.
   | { type: 'homeless' }
@@ -20,7 +20,7 @@ export type Incident = {
   /** The failure of the turn under way. */
   failure?: Failure
   ending?: ProgramEnd
-  /** The state that the screen of a living program shows; left out where there is no screen. */
+  /** The state that the screen of a living program shows; left out if it has no screen. */
   state?: Reading['state']
   /** Whether the program worked on something other than its workflow: that continues in the same session. */
   inHand: boolean
@@ -121,7 +121,7 @@ export class RestartCounter {
     return Math.min(longestWaitMs, firstWaitMs * 2 ** this.#inARow++)
   }
 
-  /** The program did its work: the waits begin anew with the next trouble. */
+  /** The program did its work: the waits begin again with the next trouble. */
   reset(): void {
     this.#inARow = 0
   }

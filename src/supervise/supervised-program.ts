@@ -99,7 +99,7 @@ export class SupervisedProgram {
     await this.#clock.sleep(ms, AbortSignal.any([signal, this.#ended.signal]))
   }
 
-  /** Reads the screen; undefined where there is none. */
+  /** Reads the screen; undefined if the program has none. */
   async look(): Promise<ScreenLook | undefined> {
     const terminal = this.#noticed()
     if (!terminal || this.#exited) return undefined

@@ -31,11 +31,11 @@ export type SupervisorParts = {
   taskSource: TaskSource
   /** The instructions that a CLI that knows nothing is given first. */
   workflow: string
-  /** Instructions on how to report a task; left out where the answer itself is the report. */
+  /** Instructions on how to report a task; left out if the answer itself is the report. */
   reporting?(ticket: string): string
   /** The status of a finished task; COMPLETED unless given. */
   status?: 'COMPLETED' | 'IN_REVIEW'
-  /** The conversation in which turns are kept; left out where the CLI keeps them with termaite itself. */
+  /** The conversation in which turns are kept; left out if the CLI keeps them with termaite itself. */
   conversation?: Pick<Conversation, 'converse'>
   cwd: string
   leash: Leash
@@ -44,7 +44,7 @@ export type SupervisorParts = {
   clock: Clock
   /** Aborts when the supervision stops. */
   signal: AbortSignal
-  /** Whether the CLI goes on after the supervision stopped; otherwise it is ended. */
+  /** Whether the CLI goes on after the supervision stopped; otherwise it is stopped too. */
   outlives?: boolean
   policy?: RestartPolicy
   /** How long a person may take to decide about a silent program before it is restarted; five minutes unless given. */
@@ -78,7 +78,7 @@ export type SupervisionEvent =
   | { type: 'parked'; until: number; why: string }
   /** The restart comes after `in` milliseconds. */
   | { type: 'restarting'; why: string; in: number }
-  /** A task is over: `ok` is false where it failed, `by` says who reported it. */
+  /** A task is over: `ok` is false if it failed, `by` says who reported it. */
   | { type: 'done'; ticket: string; ok: boolean; by: 'supervisor' | 'agent'; message: string }
   | { type: 'dropped'; ticket: string; why: string }
   | SupervisionEnd

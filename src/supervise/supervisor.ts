@@ -322,7 +322,7 @@ function doneEvent(state: TicketState, ticket: string, ok: boolean, message: str
   return { type: 'done', ticket, ok, by: state === 'settled' ? 'agent' : 'supervisor', message }
 }
 
-/** A turn of the CLI, kept in the conversation where there is one. */
+/** A turn of the CLI, kept in the conversation if there is one. */
 async function* keptTurn(
   cli: Agent,
   turn: Turn,

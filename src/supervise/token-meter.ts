@@ -33,7 +33,7 @@ export class TokenMeter {
     this.#printed = 0
   }
 
-  /** A line for the end of a session; undefined where no tokens were used. */
+  /** A line for the end of a session; undefined if no tokens were used. */
   words(): string | undefined {
     const parts = Object.entries(this.#sums).map(([source, tokens]) => `${grouped(tokens)} ${source}`)
     return parts.length === 0 ? undefined : `Tokens: ${grouped(this.total)} (${parts.join(', ')})`

@@ -14,7 +14,7 @@ type HostParts = {
   clock: Clock
   /** The name of our own tmux server. */
   socket?: string
-  /** Whether the programs in the terminals end with this process, also where it is killed. */
+  /** Whether the programs in the terminals are stopped with this process, even if it is killed. */
   bound?: boolean
 }
 
@@ -47,7 +47,7 @@ async function embedded({ env, clock }: HostParts): Promise<OpenedHost> {
 /** The first version with pane options, and with a copy mode that a command can leave. */
 const oldest = [3, 2] as const
 
-/** Returns the path of a tmux that works, or why there is none. */
+/** Returns the path of a tmux that works, or why none was found. */
 async function findTmux(env: Env): Promise<{ program: string } | { why: string }> {
   const program = findOutside('tmux', env)
   if (program === undefined) return { why: 'tmux is not installed' }

@@ -28,7 +28,7 @@ function channels({ dialect, acp, leashes }: Profile): AgentChannel[] {
   return asks ? [pipe, over] : [over, pipe]
 }
 
-/** Chooses the best channel on which a CLI can be held to a leash. */
+/** Chooses the best channel on which a CLI can be limited to a leash. */
 export function channelFor(profile: Profile, leash: Leash): AgentChannel | undefined {
   return channels(profile).find(({ leashes }) => leashes[leash] !== undefined)
 }

@@ -68,7 +68,7 @@ export type App = {
   warnings: readonly string[]
   /** The processes that the last turn left running. */
   left: { processes: LeftProcess[] }
-  /** Resolves when the workers of coordinators whose process died are ended. */
+  /** Resolves when the workers of coordinators whose process died are stopped. */
   deadEnded: Promise<void>
 }
 

@@ -64,7 +64,7 @@ export async function moveProject(io: Io, from: string, { home, root }: ProjectP
   return `This project was in ${from}. Its conversation is here now.`
 }
 
-/** Throws where a project cannot be moved here. */
+/** Throws if a project cannot be moved here. */
 export function refuseMove(from: string, { home, root }: ProjectPlace): void {
   if (!existsSync(join(home, 'projects', slugOf(from), 'project.json')))
     throw new UsageError(

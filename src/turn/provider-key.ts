@@ -22,7 +22,7 @@ export async function providerKeyPlace(
 /** The place of our own agent's login, or the reason why there is none: `next` goes on a sentence, `why` is one or more. */
 type NativeLogin = { place: string } | { next: string } | { why: string }
 
-/** Finds the key or the cloud's login of our own agent; undefined where none is needed. */
+/** Finds the key or the cloud's login of our own agent; undefined if none is needed. */
 export async function nativeKey(
   agent: NativeAgentSettings,
   keys: Keys,

@@ -19,10 +19,10 @@ type RotationOptions = {
   consulted?: boolean
   /** A roster other than the app's own. */
   roster?: Roster
-  /** Agents to leave out, where they are not the ones that the app leaves out. */
+  /** Agents to leave out, if they are not the ones that the app leaves out. */
   out?: App['out']
   told?: readonly Entry[]
-  /** The record of the agents' health, where it is not the one that all turns share. */
+  /** The record of the agents' health, if it is not the one that all turns share. */
   health?: Doc<Health>
   measured?: Rotation['measured']
   changes?(): Promise<string[]>

@@ -16,8 +16,8 @@ import { TurnWatch } from '../turn-watch.ts'
 export type AcpParts = Pick<PipeParts, 'blobs' | 'env' | 'changed' | 'enclose' | 'lend'>
 
 /**
- * An agent that speaks the Agent Client Protocol on its pipes: it can ask, and our answers hold it to its leash. One
- * process a turn.
+ * An agent that speaks the Agent Client Protocol on its pipes: it asks for permission, and our answers enforce its leash. One process a
+ * turn.
  */
 export function acpAgent(spec: PipeSpec, seat: PipeSeat, parts: AcpParts): Agent {
   const facts = spec.profile?.acp

@@ -17,7 +17,7 @@ type CallParts = {
   printed(terminal: string): string
 }
 
-/** The tool calls of one turn: each is emitted once, when its input is known or it begins, and ended once. */
+/** The tool calls of one turn: each emits one start, when its input is known or it begins, and one end. */
 export class Calls {
   #parts: CallParts
   #calls = new Map<string, Kept>()

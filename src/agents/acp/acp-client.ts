@@ -154,7 +154,7 @@ function valueOf({ type }: Field, picks: string[]): string | number | boolean | 
 /** The agent reads longer files in parts, with its own tools. */
 const longestFile = 16 * 1024 * 1024
 
-/** Reads a file of the project from the disk; undefined when there is none. */
+/** Reads a file of the project from the disk; undefined if it does not exist. */
 async function readFile({ path, line, limit }: ReadTextFileRequest, rules: Rules): Promise<string | undefined> {
   const text = await textAt(await within(path, 'reading', rules))
   if (text === undefined || (line == null && limit == null)) return text
@@ -176,7 +176,7 @@ async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, 
     const shown = defined({ type: 'diff' as const, path: short, before, after: content })
     await mustAgree(rules, what, { text: `Write ${short}`, shows: [shown] }, signal)
   }
-  // `real` holds no link; a link that was put on its way since then is not followed.
+  // `real` contains no link, and `HeldFolder` does not follow a link that appeared on the path since.
   const folder = HeldFolder.make(dirname(real))
   try {
     const file = await folder.openFile(basename(real), constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC)

@@ -10,7 +10,7 @@ const longestComplaint = 64 * 1024
 type ConnectionListener = {
   /** Takes a `session/update`; the next line is read when it is done. */
   update(params: unknown): Promise<void>
-  /** Takes a line that is no message of the protocol. */
+  /** Takes a line that is not a message of the protocol. */
   junk(line: string): Promise<void>
   complaint(line: string): void
   /** Called at every sign of life. */
@@ -20,7 +20,7 @@ type ConnectionListener = {
 export type AcpConnection = {
   /** Every message but the updates, which go to the listener one by one. */
   stream: Stream
-  /** The last words of both outputs, once all of them was read. */
+  /** The last words of both outputs, once both are read to the end. */
   words: Promise<{ out: string; err: string }>
 }
 

@@ -31,7 +31,7 @@ export function rpcFailure(spec: PipeSpec, error: RpcError, now: number): Failur
   return plain ?? { kind: 'crash', message: `${spec.name} failed: ${message}` }
 }
 
-/** The failure behind a connection that ended before the answer. */
+/** The failure behind a connection that closed before the answer. */
 export function connectionFailure(spec: PipeSpec, ended: Ended, error: unknown): Failure {
   const known = processFailure(spec.name, ended, spec.profile)
   if (known) return known
@@ -47,7 +47,7 @@ function sentenceOf({ message, data }: RpcError): string {
   return (reason as string | undefined) ?? message
 }
 
-/** The outcome of a turn that the agent itself ended. */
+/** The outcome of a turn that the agent finished by itself. */
 export function answerOutcome(
   name: string,
   { stopReason }: PromptResponse,
@@ -67,7 +67,7 @@ export function answerOutcome(
   })
 }
 
-/** The reasons of the protocol for a turn that one of the agent's own limits ended. */
+/** The protocol's stop reasons for a turn that hit one of the agent's own limits. */
 const stops: Partial<Record<PromptResponse['stopReason'], { by: StoppedBy; why: string }>> = {
   max_tokens: { by: 'output', why: 'its answer reached the longest length allowed' },
   max_turn_requests: { by: 'steps', why: 'it reached the number of model requests allowed in one turn' },

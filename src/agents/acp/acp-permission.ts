@@ -10,7 +10,7 @@ import { translatedOptions } from '../../core/talk/consent.ts'
 
 type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
-/** Answers an agent that asks before it acts: by the leash where that decides, else by asking the person. */
+/** Answers an agent that asks before it acts: the leash decides if it can, else the person does. */
 export async function answerPermission(
   { options }: RequestPermissionRequest,
   call: Call,
@@ -26,7 +26,7 @@ export async function answerPermission(
     rules.deny(what)
     return answer(no)
   }
-  // Options without a yes are no permission but a choice, which the person makes.
+  // Options without a yes are not a permission but a choice, which the person makes.
   if (once && (await isFree(call, rules))) {
     await remember(call, once, rules)
     return answer(once)
@@ -85,7 +85,7 @@ async function isFree(call: Call, rules: Rules): Promise<boolean> {
   return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, rules)
 }
 
-/** The reach of an "always": known where we keep it, else up to the agent. */
+/** The reach of an "always": known if we keep it, else up to the agent. */
 function grantsOf({ name }: PermissionOption, call: Call, rules: Rules): string {
   if (!rules.keepsAlways) return `“${name}” as ${rules.name} understands it, at least until the turn ends`
   if (commandOf(call) !== undefined) return 'this command, until the turn ends'
@@ -111,7 +111,7 @@ function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOpti
   return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0]
 }
 
-/** Remembers a yes, so that the same act is not asked about again when the agent has us do it, nor after an "always". */
+/** Remembers a yes, so that no second question is asked when the agent has us do the same act, or after an "always". */
 async function remember(call: Call, option: PermissionOption, rules: Rules): Promise<void> {
   const { allowed } = rules
   if (!isYes(option)) return
@@ -153,7 +153,7 @@ function shownOf(call: Call, cwd: string): Shown[] {
   return [{ type: 'text', text: texts.join('\n') || JSON.stringify(inputOf(call, cwd), undefined, 2) }]
 }
 
-/** A call in words, short enough for a list of denials. */
+/** A call as text, short enough for a list of denials. */
 function wordsOf(call: Call, cwd: string): string {
   const [change] = diffsOf(call.content, cwd)
   const text = commandOf(call) ?? change?.path ?? call.title ?? ''

@@ -39,7 +39,7 @@ type AcpJob = {
   key: string | undefined
   /** The prompt for the session: with the whole view, or with what a resumed thread has not seen. */
   prompt(session: Session): Promise<PictureText>
-  /** A text that was typed during the turn, as the agent is told it. */
+  /** A text that was typed during the turn, in the form that the agent gets. */
   typed(text: string): Promise<string>
   watch: TurnWatch
   emit: Emit
@@ -53,7 +53,7 @@ type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: num
 /** How long an agent that was cancelled may take to say so. */
 const cancelMs = 2_000
 
-/** Runs the agent for one prompt, to its answer or until it is stopped; no process of it is left afterwards, whatever happened. */
+/** Runs the agent for one prompt, to its answer or until it is stopped. None of its processes survives the call, whatever happened. */
 export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const { spec, turn, argv, env } = job
   // Loaded while the process starts, which takes longer.
@@ -150,7 +150,7 @@ async function acpOutcome(
     const short = earlyStopNote(spec.name, heard.response)
     if (short) await emit({ type: 'note', text: short })
     const outcome = answerOutcome(spec.name, heard.response, side.telling.answer, side.denials)
-    // The words of a turn that reached a limit are kept, although they are no finished answer.
+    // The text of a turn that reached a limit is kept, although it is not a finished answer.
     if (!outcome.ok && outcome.failure.kind === 'unfinished' && side.telling.answer !== '')
       await emit({ type: 'reply', text: side.telling.answer })
     return outcome

@@ -14,7 +14,7 @@ export type Rules = {
   /** The real paths of the folders that the person added to the project. */
   added: readonly string[]
   ask: Ask
-  /** Aborts when the turn is over: no answer is awaited any more. */
+  /** Aborts when the turn is over: nobody waits for an answer any more. */
   over: AbortSignal
   allowed: TurnGrants
   /** Whether we keep an "always", for an agent that cannot. */
@@ -52,10 +52,7 @@ export function forbid(rules: Rules, what: string, why: string): never {
   throw new Refusal(`${what} was refused: ${why}.`)
 }
 
-/**
- * The acts that the person has allowed in this turn: the same act is not asked about twice, and a yes for once counts
- * once.
- */
+/** The acts that the person has allowed in this turn: the same act needs no second question, and a yes for once counts once. */
 export class TurnGrants {
   #writes = new Map<string, string>()
   #commands = new Set<string>()
@@ -103,7 +100,7 @@ export async function realPathInside(folders: readonly string[], path: string): 
   return real !== undefined && folders.some((folder) => isWithin(folder, real)) ? real : undefined
 }
 
-/** Whether a path is inside a `.git` folder, where a change can make a program run. */
+/** Whether a path is inside a `.git` folder: a change in there can make a program run. */
 export function isInGitFolder(root: string, real: string): boolean {
   return relative(root, real).split(sep).includes('.git')
 }

@@ -30,7 +30,10 @@ type Wanted = {
   quiet(): Promise<void>
 }
 
-/** `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. `pictures`: it takes pictures with a prompt. `note`: what the person should know of it. */
+/**
+ * `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. `pictures`: it takes pictures with a prompt. `note`: a warning
+ * about it for the person.
+ */
 export type Session = { id: string; resumed: boolean; lasting: boolean; pictures: boolean; note?: string }
 
 /** Thrown when no session is opened, though the agent itself did not fail. */
@@ -44,7 +47,7 @@ export class SessionRefused extends Error {
   }
 }
 
-/** Initializes the agent, resumes the thread or begins one, and holds the session to the leash. */
+/** Initializes the agent, resumes the thread or begins one, and limits the session to the leash. */
 export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted): Promise<Session> {
   const { spec } = wanted
   const hello = await agent.request<InitializeResponse>(sdk.methods.agent.initialize, {
@@ -114,7 +117,7 @@ async function resume(
   }
 }
 
-/** Sets the session mode that the leash needs, as a mode or as an option; an agent that has neither cannot be held to it. */
+/** Sets the session mode that the leash needs, as a mode or as an option; the leash cannot be enforced on an agent that has neither. */
 async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, wanted: Wanted): Promise<void> {
   const { spec, leash } = wanted
   const facts = spec.profile?.acp
@@ -139,8 +142,8 @@ async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResp
 }
 
 /**
- * Sets how hard the agent's model thinks, by the option of the session that the agent offers for it. Returns what to tell the person
- * where the agent offers none and cannot be told by its command either.
+ * Sets how hard the agent's model thinks, by the option of the session that the agent offers for it. Returns a message for the person if
+ * the agent offers no such option and its command has none either.
  */
 async function think(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, { spec }: Wanted) {
   const { effort, profile, name, command } = spec

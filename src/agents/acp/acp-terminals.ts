@@ -16,7 +16,7 @@ type TerminalParts = {
   rules: Rules
   clock: Clock
   env: Record<string, string | undefined>
-  /** Puts the commands behind the wall that stands around the agent. */
+  /** Runs the commands behind the same wall as the agent. */
   enclose?: Enclose
 }
 
@@ -25,7 +25,7 @@ export class Terminals {
   #parts: TerminalParts
   #terminals = new Map<string, Terminal>()
   #kept = new Map<string, TerminalOutput>()
-  /** One promise for each start and each end of a command: the turn does not end before its walls are taken down. */
+  /** One promise for each start and each end of a command: the turn waits until all walls are taken down. */
   #unsettled = new Set<Promise<unknown>>()
   /** Sentences about files that were removed after commands, because no command may leave them behind. */
   readonly settled: string[] = []
@@ -119,7 +119,7 @@ export class Terminals {
   /** Ends every command, takes its wall down, and returns the pids that would not die. */
   async end(): Promise<number[]> {
     const left = (await Promise.all([...this.#terminals.values()].map(({ run }) => run.end()))).flat()
-    // A process that does not die never exits, so nothing waits for its wall.
+    // A process that does not die never exits, so its wall is not waited for.
     if (left.length === 0) await Promise.all(this.#unsettled)
     return left
   }
@@ -146,7 +146,7 @@ const statusOf = ({ code, signal }: Exit): TerminalExitStatus => ({
 
 const mostBytes = 1 << 20
 
-/** The last bytes that a terminal printed, cut where a character begins. */
+/** The last bytes that a terminal printed, cut at the beginning of a character. */
 class TerminalOutput {
   #bytes = Buffer.alloc(0)
   #limit: number

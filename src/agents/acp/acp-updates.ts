@@ -91,7 +91,7 @@ export class UpdateReader {
     await this.#out(voice, this.#strippers[voice].push(text))
   }
 
-  /** Whether a text is a remark of the CLI and no part of the answer. A failure counts unless more text follows it. */
+  /** Whether a text is a remark of the CLI and not a part of the answer. A failure counts unless more text follows it. */
   #isRemark(text: string): boolean {
     const { facts, clock } = this.#parts
     this.#fault = facts?.fault?.test(text) ? facts.failure(text, clock.now()) : undefined
@@ -119,8 +119,8 @@ function textOf(content: ContentBlock): string {
 type Tokens = { input: number; output: number; cached: number }
 
 /**
- * The tokens of a turn, from the places where agents report them: the reply to the prompt (`usage`, or Gemini's
- * `_meta.quota.token_count`), or `_meta.usage` of each step's last chunk, as Qwen does.
+ * The tokens of a turn. Agents report them in different places: in the reply to the prompt (`usage`, or Gemini's
+ * `_meta.quota.token_count`), or in `_meta.usage` of each step's last chunk, as Qwen does.
  */
 export class SpentTokens {
   #steps: Tokens | undefined

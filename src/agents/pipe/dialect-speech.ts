@@ -22,7 +22,7 @@ type SpeechParts = {
   stdin: Writable
   /** Aborts when nobody waits for an answer any more. */
   withdrawn: AbortSignal
-  /** Where the pictures are kept that a person sends during the turn. */
+  /** Stores the pictures that a person sends during the turn. */
   blobs: Blobs
 }
 

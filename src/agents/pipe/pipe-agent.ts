@@ -28,7 +28,7 @@ export type { PipeSpec } from './pipe-command.ts'
 export type PipeParts = {
   blobs: Blobs
   env: Record<string, string | undefined>
-  /** Puts the CLI behind a wall where it needs one. */
+  /** Puts the CLI behind a wall if it needs one. */
   enclose?: Enclose
   lend?: Lend
   /** Whether a file below the folder changed since then: some work shows nowhere else. */
@@ -72,7 +72,7 @@ class PipeTurn {
   /** The kinds of events that were emitted, and how many events wait for their reader. */
   #said = new Set<Event['type']>()
   #waiting = 0
-  /** Notes about pictures that the person was told already. */
+  /** Notes about pictures that the person has already seen. */
   #told = new Set<string>()
 
   constructor(spec: PipeSpec, parts: PipeParts, turn: Turn, emit: Emit) {
@@ -173,7 +173,7 @@ class PipeTurn {
         text: `some processes of ${this.#spec.name} could not be ended. End them with: kill -9 ${left.join(' ')}`,
       })
     if (outcome.ok) {
-      // The next turn resumes the thread that this one names, even where the CLI does not name it again.
+      // The next turn resumes the thread that this one names, even if the CLI does not name it again.
       if (key !== undefined && !this.#said.has('thread')) await this.#say({ type: 'thread', key })
       await this.#say(defined({ type: 'reply', text: outcome.text, whole: outcome.whole }))
       if (!this.#said.has('usage')) await this.#say(estimate(prompt, outcome.whole?.bytes ?? outcome.text.length))

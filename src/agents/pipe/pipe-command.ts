@@ -47,12 +47,12 @@ export function pipeArgv(
   return ['bash', '-c', spec.command ?? [composed, more].filter(Boolean).join(' ')]
 }
 
-/** The words that open the added folders to a CLI whose command the profile composes; '' where it needs or takes none. */
+/** The arguments that open the added folders to a CLI whose command the profile composes; '' if it needs or takes none. */
 export function folderWords(profile: Profile | undefined, folders: readonly string[] = []): string {
   return folders.length === 0 ? '' : (profile?.reaches?.(folders) ?? '')
 }
 
-/** The words that tell a CLI how hard to think, at the level that is nearest to the wanted one; '' where it has no option for it. */
+/** The arguments that set how hard a CLI thinks, at the level nearest to the wanted one; '' if it has no option for it. */
 export function effortWords(profile: Profile | undefined, effort: Effort | undefined): string {
   const level = levelFor(profile, effort)
   return level === undefined ? '' : profile!.effort!.words(level)
@@ -79,15 +79,15 @@ export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: st
 }
 
 /**
- * The thread of an agent that can resume: the one that was handed in, or its last one on the log. A key that a CLI could
- * take for a flag is no key: the agent begins a new thread with the whole view.
+ * The thread of an agent that can resume: the one that was handed in, or its last one on the log. A key that a CLI could take for a flag is
+ * ignored: the agent begins a new thread with the whole view.
  */
 export function resumedThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
   const logged = missedEntries(history, name)
   const known = isKey(logged.key) ? logged : { entries: history }
   if (!isKey(resume)) return known
   if (resume === undefined || resume === known.key) return known
-  // A key that is handed in is newer than any turn that ended: its thread was told the view when it began.
+  // A key that is handed in is newer than any finished turn: its thread got the view when it began.
   return { key: resume, entries: known.key === undefined ? [] : known.entries }
 }
 

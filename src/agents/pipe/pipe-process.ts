@@ -34,7 +34,7 @@ type PipeJob = {
 /** `left` holds the pids that would not die, `settled` what was removed because the process may not leave it behind. */
 export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[]; settled: string[] }
 
-/** Runs the command to its end, or until it is stopped; no process of it is left afterwards, whatever happened. */
+/** Runs the command to its end, or until it is stopped. None of its processes survives the call, whatever happened. */
 export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { spec, turn, argv, env } = job
   const { leash, cwd } = turn
@@ -82,7 +82,7 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   return { outcome, ended, left, settled: await command.settle() }
 }
 
-/** Sends the prompt, then reads both outputs until the process has ended and all it wrote was taken. */
+/** Sends the prompt, then reads both outputs until the process has exited and everything it wrote is read. */
 async function listenToEnd(
   job: PipeJob,
   run: Run,
@@ -121,7 +121,7 @@ async function listenToEnd(
       }
     }),
   ])
-  // A CLI that was ended after its last word did not fail.
+  // A CLI that we stopped after its last word did not fail.
   const how = (await lingering) ? { code: 0 } : exit
   return { out: out.text, err: err.text, ...how, now: job.turn.clock.now() }
 }
@@ -161,7 +161,7 @@ async function endLingering(job: PipeJob, run: Run, over: AbortController): Prom
   return true
 }
 
-/** How long a CLI that was told to stop may take to save its thread. */
+/** How long a CLI may take to save its thread after we ask it to stop. */
 const stopMs = 2_000
 
 async function endAfterGrace(run: Run, clock: Clock): Promise<void> {

@@ -15,7 +15,7 @@ export interface Speech {
   open(prompt: PictureText): { text: string; stays: boolean }
   /** Takes the next piece of output, without control sequences. */
   hear(text: string): Promise<void>
-  /** Tells the command to stop by itself; false when it knows no word for that. */
+  /** Asks the command to stop by itself; false if it has no message for that. */
   stop(): boolean
   /** Whether the command has said its last word, though its process may still be there. */
   over(): boolean

@@ -39,7 +39,7 @@ export class JournalReader {
     this.#before = new Map((await this.#files()).map(({ path, size }) => [path, size]))
   }
 
-  /** Reads what the journal says now of the turn with this prompt; `key` is the session's, where that is known. */
+  /** Reads what the journal says now of the turn with this prompt; `key` is the session's, if known. */
   async look(prompt: SoughtPrompt, key: string | undefined): Promise<Journalled | undefined> {
     const files = this.#found ? await this.#sized([this.#found.path]) : await this.#files()
     const own = key === undefined ? [] : files.filter(({ path }) => this.#holds(path, key))

@@ -17,7 +17,7 @@ import { randomName } from '../../base/id.ts'
 import { fenceInstruction, fenceMarks } from '../../core/screen/fence.ts'
 import { promptText, entryText } from '../../core/talk/transcript.ts'
 
-/** A longer prompt is put into a file, and the agent is told to read it. */
+/** A longer prompt is put into a file, and the agent is asked to read that file. */
 const longestPaste = 32 * 1024
 
 /** The text that is pasted for a turn, and the mark in it, if it has one. */
@@ -165,12 +165,12 @@ async function lateArrival(
   return (await watcher.until(arrived, arriveMs, signal, marks)).sight
 }
 
-/** How long a prompt must stand in the composer, with nothing drawn, until it counts as stranded there. */
+/** How long a prompt must be in the composer, with nothing drawn, until it counts as stranded there. */
 const strandedMs = 2_000
 
 /**
- * Enters a prompt that stands in the composer although Enter was pressed: the program did not take that key. Only the
- * prompt itself is entered, never the words of a person, and nothing while a person types. Returns whether Enter was pressed.
+ * Enters a prompt that is still in the composer although Enter was pressed: the program did not take that key. Only the prompt itself is
+ * entered, never the words of a person, and nothing while a person types. Returns whether Enter was pressed.
  */
 export async function enterStranded(
   { screen, reading, quietMs, stretch, gone }: Sight,
@@ -209,8 +209,8 @@ export async function resumeDelivery(text: string, first: Sight, sending: Delive
 }
 
 /**
- * Whether a pasted prompt stands in the composer and was not entered: as the profile reads the composer, else because
- * the cursor is still in the last row of the text.
+ * Whether a pasted prompt is in the composer and was not entered: as the profile reads the composer, else because the cursor is still in
+ * the last row of the text.
  */
 export function isUnsent({ screen, reading }: Sight, text: string, { composer }: ScreenFacts): boolean {
   if (reading.by === 'fence' || (reading.by === 'pattern' && reading.state !== 'idle')) return false
@@ -227,7 +227,7 @@ function echoesBelowIdle(screen: Screen, text: string, { reader }: ScreenFacts):
 /** How many rows back a prompt is looked for. */
 const longAgo = 20_000
 
-/** Presses Enter, a second time if the prompt is still in the composer, and never where something else is shown. */
+/** Presses Enter, a second time if the prompt is still in the composer, and never if something else is shown. */
 async function enter(text: string, then: PastePlace, sending: DeliveryParts): Promise<Failure | undefined> {
   const { name, watcher, facts, signal, marks, kept } = sending
   const taken = async ({ screen, reading, gone }: Sight) =>
@@ -249,7 +249,7 @@ async function enter(text: string, then: PastePlace, sending: DeliveryParts): Pr
   }
 }
 
-/** Where a pasted text was just before Enter, and the last row above the composer that says something. */
+/** The position of a pasted text just before Enter, and the last row above the composer that says something. */
 type PastePlace = { row: string; cursor: number; above: string; below: number; found: boolean }
 
 function pastePlace(screen: Screen, text: string, facts: ScreenFacts): PastePlace {

@@ -6,7 +6,7 @@ import type { Reader } from '../../core/screen/reading.ts'
 import { fenceCloses, fenceMarks, findFence, isMark, plainMarks, dedent, unfolded } from '../../core/screen/fence.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 
-/** An answer. `whole` is false when its beginning has scrolled out of sight; `by` says what ended the turn. */
+/** An answer. `whole` is false when its beginning has scrolled out of sight; `by` says how the end of the turn was recognised. */
 export type ScreenAnswer = { text: string; fenced: boolean; whole: boolean; by: string }
 
 /** How many rows of a terminal are read for an answer. */
@@ -56,7 +56,7 @@ export function oddAnswer(screen: Screen, asked: PastedPrompt, nonce: string, { 
   }
   const places = asked.before ? startsAfter(rows, asked.before) : []
   const echoes = echoesOf(rows, asked, places.at(-1)).filter(({ exact }) => exact)
-  // The second of two echoes is the answer of a program that repeats what it is told.
+  // The second of two echoes is the answer of a program that repeats its input.
   const echo = idleRow(rows, reader) < 0 ? echoes[0] : echoes.at(-1)
   if (echo) return textFrom(echo.row + 1, idleRow(rows, reader) < 0 ? asked.before?.below : undefined)
   const texts = [...places, ...(places.length === 0 ? [0] : [])].map((place) => textFrom(place, asked.before?.below))
@@ -80,7 +80,7 @@ export function answerText(
 
 const marksOf = (nonce: string): Marks[] => [fenceMarks(nonce), plainMarks]
 
-/** The text in the fence of a turn; undefined where it is not closed. */
+/** The text in the fence of a turn; undefined if the fence is not closed. */
 export function fencedIn(text: string, nonce: string): string | undefined {
   return marksOf(nonce)
     .map((marks) => findFence(text, marks)?.answer)
@@ -103,10 +103,12 @@ export const squeeze = (text: string) => text.replaceAll(added, '')
 /** How much of the end of a prompt is looked for. */
 const longestTail = 100
 
-/** A row at which the prompt ends; `exact` when nothing but the sign of the composer stands before the prompt. */
+/** A row at which the prompt ends; `exact` if only the sign of the composer precedes the prompt. */
 type Echo = { row: number; exact: boolean }
 
-/** Finds the rows, from one on, at which the prompt ends: where a row ends, so that a word within a sentence does not count. */
+/**
+ * Finds the rows, from one on, at which the prompt ends. The prompt must end with its row, so that a word within a sentence does not count.
+ */
 function echoesOf(rows: readonly string[], { text, before }: PastedPrompt, from = 0): Echo[] {
   const whole = squeeze(text)
   const tail = whole.slice(-longestTail)
@@ -125,7 +127,7 @@ function echoesOf(rows: readonly string[], { text, before }: PastedPrompt, from 
   return echoes
 }
 
-/** The last row of the prompt's last echo, or of its first echo from a row on; -1 when there is none. */
+/** The last row of the prompt's last echo, or of its first echo from a row on; -1 if it has no echo. */
 export function echoRow(rows: readonly string[], asked: PastedPrompt, from?: number): number {
   const all = echoesOf(rows, asked, from)
   const exact = all.filter((echo) => echo.exact)
@@ -146,18 +148,18 @@ export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBe
   return { said, sign, below: new Set(rows.slice(composer).map((row) => row.trim())) }
 }
 
-/** The last characters of the text before the cursor where a program waits for a line. */
+/** The last characters of the text before the cursor of a program that waits for a line. */
 const signEnds = '$#%>❯›»'
 
 /**
- * The text before the cursor of a program that waits for its next line, below the prompt's echo; undefined where it does not. A shell
- * may show another text than before the prompt, as after `cd`: one that ends as before, or as the signs of shells do, counts too.
+ * The text before the cursor of a program that waits for its next line, below the prompt's echo; undefined if it does not wait. A shell may
+ * show another text than before the prompt, as after `cd`: one that ends as before, or as the signs of shells do, counts too.
  */
 export function signOn({ rows, cursor }: Screen, { text, before }: PastedPrompt): string | undefined {
   const old = before?.sign.trimEnd() ?? ''
   const row = (rows[cursor.row] ?? '').trimEnd()
   if (old === '' || row === '' || cursor.col < row.length || echoRow(rows, { text }) >= cursor.row) return undefined
-  // Words that were printed without an end of line stand before the sign.
+  // Words that were printed without an end of line precede the sign.
   if (row.endsWith(old)) return old
   const isLast = rows.every((other, at) => at <= cursor.row || other.trim() === '')
   return isLast && (row.at(-1) === old.at(-1) || signEnds.includes(row.at(-1)!)) ? row : undefined
@@ -176,7 +178,7 @@ export function withoutSign(
   return sign !== undefined && row.endsWith(sign) ? [...rows.slice(0, last), row.slice(0, -sign.length)] : rows
 }
 
-/** How many old rows are looked for to find where new ones begin. */
+/** How many old rows are looked for to find the beginning of the new ones. */
 const anchorRows = 8
 
 /** How many places are looked at; there are several when the same was said before. */
@@ -219,10 +221,7 @@ export function rowsSince(
 const spinner = /^\s*[\u2801-\u28ff]\s/
 const bullet = /^(\s*)[⏺●•✦◆∙](?=\s)/
 
-/**
- * Rows as text: without spinners, the first bullet and the common indent, and unfolded where the terminal folded
- * them.
- */
+/** Rows as text: without spinners, the first bullet and the common indent, with the lines that the terminal folded unfolded. */
 export function rowsText(rows: readonly string[], cols: number, reader: Reader): string {
   const said = rows.filter((row) => !spinner.test(row) && !reader.busy?.test(row))
   const lines = unfolded(said, cols).map((row, index) => (index === 0 ? row.replace(bullet, '$1 ') : row).trimEnd())

@@ -76,7 +76,7 @@ async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking
     if (!walks) {
       const gone = (sight: Sight) => !same(dialogOn(sight, name, facts), dialog)
       const { so, sight } = await watcher.until(gone, heardMs, signal)
-      // A program that drew nothing did not take the key; one that did is given its time, and never the same key twice.
+      // A program that drew nothing did not take the key; one that drew gets more time, and never the same key twice.
       if (so || sight.quietMs < heardMs) break
       continue
     }
@@ -88,7 +88,7 @@ async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking
   return true
 }
 
-/** Whether two dialogs ask the same; the option at which the pointer stands is no part of a question. */
+/** Whether two dialogs ask the same; the option under the pointer is not part of a question. */
 function same(a: Dialog | undefined, b: Dialog): boolean {
   const asked = ({ question: { enter: _, ...question } }: Dialog) => JSON.stringify(question)
   return a !== undefined && asked(a) === asked(b)

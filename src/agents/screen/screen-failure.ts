@@ -17,7 +17,7 @@ function lastWords(rows: readonly string[]): string {
     .join('\n')
 }
 
-/** How a program in a terminal ended; its last words are those on its screen. */
+/** How a program in a terminal exited; its last words are those on its screen. */
 export function endedOf({ screen, gone, now }: Sight): Ended {
   // tmux may have lost the exit code and the signal.
   const { code, signal = 'not known' } = gone ?? {}
@@ -30,7 +30,7 @@ export function endedOf({ screen, gone, now }: Sight): Ended {
   }
 }
 
-/** The failure of a program that ended `before` something that was waited for. */
+/** The failure of a program that exited `before` an awaited event. */
 export function exitFailure({ name, profile }: ScreenSpec, sight: Sight, before: string): Failure {
   const ended = endedOf(sight)
   const known = processFailure(name, ended, profile)
@@ -39,7 +39,7 @@ export function exitFailure({ name, profile }: ScreenSpec, sight: Sight, before:
   return { kind: 'crash', message: `${name} exited before ${before}${words ? ` (its last words: ${words})` : ''}` }
 }
 
-/** The failure of a program that ended because of the answer to its question. */
+/** The failure of a program that exited because of the answer to its question. */
 export function declinedFailure({ name }: ScreenSpec, question: string): Failure {
   return { kind: 'denied', message: `${name} exited after its question was answered: ${question}` }
 }

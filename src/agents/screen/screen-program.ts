@@ -27,7 +27,7 @@ const isTerminalThread = (key: string) => key.startsWith('terminal:')
 /** How a program came to its terminal: it began, resumed its thread, or was already running. */
 type ProgramStart = 'began' | 'resumed' | 'there'
 
-/** One CLI in one terminal: found where it still runs, else opened. */
+/** One CLI in one terminal: the one that still runs, else a new one. */
 export class TerminalProgram {
   readonly facts: ScreenFacts
   readonly id: string
@@ -39,9 +39,9 @@ export class TerminalProgram {
   #leash: Leash
   /** Whether the program has ever been ready for a prompt; one that was found running has. */
   ready = true
-  /** Resolves when the wall around a program that has ended is cleared away. */
+  /** Resolves when the wall around a program that has exited is cleared away. */
   settled: Promise<unknown> = Promise.resolve()
-  /** Whether the CLI's own journal has told of one of its turns. */
+  /** Whether the CLI's own journal has reported one of its turns. */
   journals = false
 
   constructor(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenParts) {
@@ -62,7 +62,7 @@ export class TerminalProgram {
     return this.#watcher
   }
 
-  /** The key of the CLI's session, where that is known. */
+  /** The key of the CLI's session, if known. */
   get key(): string | undefined {
     return this.#key
   }
@@ -76,7 +76,7 @@ export class TerminalProgram {
     this.#key = key ?? this.#key
   }
 
-  /** Makes sure that the program runs within the leash; `thread` is resumed when it runs no more. */
+  /** Makes sure that the program runs within the leash; `thread` is resumed if the program no longer runs. */
   async start(thread: string | undefined, leash: Leash, ask: AskedPerson): Promise<ProgramStart> {
     const resume = thread === undefined || isTerminalThread(thread) || !composes(this.#spec) ? undefined : thread
     const held = tighter(this.#leash, leash) === this.#leash
@@ -90,13 +90,13 @@ export class TerminalProgram {
     }
     if (found) await this.#closeEnded(found)
     this.#leash = leash
-    // A session that ended by itself is resumed, too.
+    // A session that closed by itself is resumed, too.
     const key = this.#key ?? resume
     await this.#open(key, ask)
     return key === undefined ? 'began' : 'resumed'
   }
 
-  /** Closes the terminal of a program that has ended, which may have printed the key to resume by. */
+  /** Closes the terminal of a program that has exited, which may have printed the key to resume by. */
   async #closeEnded(terminal: Terminal): Promise<void> {
     const { farewell } = this.facts
     const screen = farewell && composes(this.#spec) ? await terminal.screen().catch(() => undefined) : undefined
@@ -104,12 +104,12 @@ export class TerminalProgram {
     await terminal.close()
   }
 
-  /** The terminal that the seat names, where this process did not start the program. */
+  /** The terminal that the seat names, if this process did not start the program. */
   async findTerminal(): Promise<Terminal | undefined> {
     return this.#seat.terminal && (await this.#parts.host()).find(this.id)
   }
 
-  /** Ends the program and starts it again, on no thread. */
+  /** Stops the program and starts it again, without a thread. */
   async restart(ask: AskedPerson): Promise<ProgramStart> {
     await this.#watcher?.terminal.close()
     await this.#open(undefined, ask)
@@ -158,7 +158,7 @@ export class TerminalProgram {
   }
 }
 
-/** Whether the program still runs: a terminal whose program has ended is still found, with its last screen. */
+/** Whether the program still runs: a terminal whose program has exited is still found, with its last screen. */
 async function isRunning(terminal: Terminal): Promise<boolean> {
   const later = new Promise<true>((resolve) => setImmediate(resolve, true))
   return Promise.race([terminal.exited.then(() => false), later])
@@ -180,9 +180,9 @@ export async function readyProgram(
   try {
     const first = await startOnce(program, await program.start(thread, leash, ask), waiting)
     if (!first || !('failure' in first) || !program.watcher.gone) return first
-    // The supervisor saw the program end as well, and decides whether another one is started.
+    // The supervisor saw the program exit as well, and decides whether to start another one.
     if (waiting.signal.aborted) return undefined
-    // The program had ended before this turn: it is started again, or resumes its thread.
+    // The program had exited before this turn: start it again, or resume its thread.
     if (first.how === 'there') return await startOnce(program, await program.start(thread, leash, ask), waiting)
     const lost = waiting.spec.profile?.lostThread?.(endedOf(await program.watcher.look())) === true
     if (first.how !== 'resumed' || !lost) return first
@@ -217,7 +217,7 @@ export type ReadyWait = {
   unsent?(sight: Sight): boolean
 }
 
-/** How long an unknown screen may stand still before the wait fails; an empty screen is only slow. */
+/** How long an unknown screen may stay unchanged before the wait fails; an empty screen is only slow. */
 const strangeMs = 20_000
 
 /**
@@ -230,10 +230,10 @@ const emptyMs = 20_000
 const stillMs = 300
 const mostDrawnMs = 2_000
 
-/** The same after an answer to a question of its start: some programs start themselves again then, and their old screen stands meanwhile. */
+/** The same after an answer to a question of its start: some programs then start themselves again, and their old screen stays meanwhile. */
 const stillAfterAnswerMs = 1_000
 
-/** A program that ends so soon after an answer ended because of it. */
+/** A program that exits this soon after an answer exited because of it. */
 const leaveMs = 3_000
 
 /**

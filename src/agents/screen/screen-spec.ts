@@ -31,7 +31,7 @@ export type ScreenSpec = {
   idlePattern?: RegExp
   busyPattern?: RegExp
   readyPattern?: RegExp
-  /** Whether the agent is told to put its answer between marks. */
+  /** Whether the agent is asked to put its answer between marks. */
   fence?: boolean
   /** The text that is added after every prompt of a person. */
   metaInstruction?: string
@@ -45,10 +45,10 @@ export type ScreenParts = {
   /** Called when the first terminal is needed. */
   host(): Promise<TerminalHost>
   clock: Clock
-  /** Where the CLI keeps its journals. */
+  /** The folder of the CLI's journals. */
   home: string
   env: Readonly<Record<string, string | undefined>>
-  /** Puts the CLI behind a wall where it needs one. */
+  /** Puts the CLI behind a wall if it needs one. */
   enclose?: Enclose
   lend?: Lend
   /** A folder for prompts that are too long to be pasted. */
@@ -66,7 +66,7 @@ export function screenFactsOf(spec: ScreenSpec): ScreenFacts {
   return { ...known, reader: readerOf(spec, known.reader), command: own === undefined ? known.command : () => own }
 }
 
-/** Whether the profile composes the command: then the agent is held to its leash, and its thread can be resumed. */
+/** Whether the profile composes the command: then the leash is enforced, and the thread can be resumed. */
 export const composes = (spec: ScreenSpec) => spec.command === undefined && spec.profile?.screen !== undefined
 
 /** Why an agent is not started at all. */

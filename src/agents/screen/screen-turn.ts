@@ -37,7 +37,7 @@ type ScreenTurnParts = {
   spec: ScreenSpec
   parts: ScreenParts
   program: TerminalProgram
-  /** Aborts when the terminal is detached or ended: then no key is pressed to stop the work. */
+  /** Aborts when the terminal is detached or closed: then no key is pressed to stop the work. */
   gone: AbortSignal
 }
 
@@ -161,7 +161,7 @@ async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
   const { spec, parts, program, turn, resume, waiting } = job
   const own = resumedThread(spec.name, turn.history, resume)
   const nonce = turn.sent ?? nonceOf(turn.id)
-  // A prompt that was pasted and not entered makes a screen that is not idle, and yet no key will change it but ours.
+  // A prompt that was pasted and not entered makes a screen that is not idle, and only a key of ours will change it.
   const pasted = turn.sent === undefined ? undefined : promptEnd(promptFor(turn, own.entries, spec), nonce, spec)
   const unsent = (sight: Sight) => pasted !== undefined && isUnsent(sight, pasted, program.facts)
   const ready = await readyProgram(program, own.key, turn.leash, { ...waiting, unsent })

@@ -11,14 +11,14 @@ import { read } from '../../core/screen/reading.ts'
 export type Sight = {
   screen: Screen
   reading: Reading
-  /** The elapsed time at which something was last drawn: later only where something was drawn since. */
+  /** The elapsed time at which something was last drawn: it changes only if something was drawn since. */
   drawnAt: number
   /** How long nothing has been drawn, in ms. */
   quietMs: number
   /** The elapsed time of the look, and the time of day. */
   at: number
   now: number
-  /** When the last child process of the turn was seen to have ended; -Infinity when none was seen. */
+  /** When the last child process of the turn was seen to have exited; -Infinity if none was seen. */
   childGoneAt: number
   /** The factor by which this machine, busy as it is, is waited for longer than one at rest. */
   stretch: number
@@ -46,7 +46,7 @@ const mostGapMs = 500
 const patienceMs = 5_000
 const childrenMs = 500
 
-/** How long reading a screen may fail before the error counts, unless its program is known to have ended. */
+/** How long reading a screen may fail before the error counts, unless its program is known to have exited. */
 const exitMs = 5_000
 
 /** How often a screen is looked at for something that must come soon. */
@@ -82,7 +82,7 @@ export class ScreenWatcher {
     void terminal.exited.then((exit) => (this.#gone = exit))
   }
 
-  /** How the program ended, once it has. */
+  /** How the program exited, once it has. */
   get gone(): Exit | undefined {
     return this.#gone
   }
@@ -165,7 +165,7 @@ export class ScreenWatcher {
     }
   }
 
-  /** Reads the state; child processes are counted only where the screen does not tell, because that costs a process. */
+  /** Reads the state; child processes are counted only if the screen does not show it, because counting costs a process. */
   async #read(screen: Screen, { nonce, fence, since: sinceOf, childrenAtRest }: TurnMarks): Promise<Reading> {
     const since = sinceOf?.(screen)
     const inTurn = childrenAtRest !== undefined
@@ -176,12 +176,12 @@ export class ScreenWatcher {
     const reading = read(look, this.#reader)
     // A prompt that a program without a busy mark shows counts in a turn only while no child process works.
     const doubtful = reading.state === 'idle' && reading.by === 'pattern' && !this.#reader.busy
-    // While a turn is quiet they are counted again and again: the end of one that nobody saw would not count.
+    // While a turn is quiet they are counted again and again: an exit that nobody saw would not count.
     const quiet = reading.by === 'quiet' && drawnMs >= childrenMs / 2
     const told = reading.by === 'fence' || reading.by === 'pattern' || reading.state === 'busy'
     if (this.#gone || (told && !(inTurn && (doubtful || quiet)))) return reading
     const children = Math.max(0, (await this.children()) - (childrenAtRest ?? 0))
-    // Quiet is counted anew from the end of the last child process: only then can the program go on.
+    // Quiet is counted again from the exit of the last child process: only then can the program go on.
     if (this.#hadChildren && children === 0) this.#childGoneAt = this.#clock.elapsed()
     this.#hadChildren = children > 0
     return read(
@@ -222,9 +222,7 @@ class AnswerTape {
   }
 }
 
-/**
- * Wakes a waiter when a terminal has drawn something or its program has ended, and knows how long nothing was drawn.
- */
+/** Wakes a waiter when a terminal has drawn something or its program has exited, and knows how long nothing was drawn. */
 class OutputBell {
   tape: AnswerTape | undefined
   #clock: Clock

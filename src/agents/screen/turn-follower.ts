@@ -38,15 +38,15 @@ type FollowParts = {
 }
 
 /**
- * How long the screen of a program that waits for its next prompt must stand still, on a machine that is not busy: after its
- * busy mark was seen, when it was not, and when the prompt has stood there all the time and so says little.
+ * How long the screen of a program that waits for its next prompt must stay unchanged, on a machine that is not busy: after its busy mark
+ * was seen, when it was not, and when the prompt has been there all the time and so says little.
  */
 const settleMs = { seenBusy: 300, neverBusy: 600, neverLeft: 2_000 }
 
 /**
- * How long the screen of a program that did not close the fence it was asked for must stand still, without a child process: at its idle
- * pattern, and where there is none, at the sign behind which it was given the prompt. Silence alone never ends such a turn: `silenceMs`
- * and `timeoutMs` do.
+ * How long the screen of a program that did not close the requested fence must stay unchanged, without a child process: at its idle
+ * pattern, or if it has no such pattern, at the sign behind which it was given the prompt. Silence alone never ends such a turn:
+ * `silenceMs` and `timeoutMs` do.
  */
 const fenceMs = { pattern: 10_000, sign: 120_000 }
 
@@ -75,8 +75,8 @@ export class TurnFollower {
   #doneSince: number | undefined
   #seenBusy = false
   /**
-   * Whether the program's prompt was ever out of sight since ours was sent, and whether it was at the last look. One look is not
-   * enough: it may fall into a moment in which the screen is drawn anew, and all but the prompt is there.
+   * Whether the program's prompt was ever out of sight since ours was sent, and whether it was at the last look. One look is not enough: it
+   * may come while the screen is being redrawn and only the prompt is missing.
    */
   #promptLeft = false
   #promptAway = false
@@ -131,7 +131,7 @@ export class TurnFollower {
     return !this.#seenBusy && this.#journal === undefined && this.#enters < mostEnters
   }
 
-  /** Emits the text that is new on the screen, and records since when the text has stood still. */
+  /** Emits the text that is new on the screen, and records since when the text has not changed. */
   async #notice({ screen, reading, drawnAt, at, gone }: Sight): Promise<void> {
     const { asked, nonce, program, heard, state } = this.#parts
     const { reader } = program.facts
@@ -173,7 +173,7 @@ export class TurnFollower {
       reading.by === 'fence' || (journal?.answer !== undefined && fencedIn(journal.answer, nonce) !== undefined)
     if (!marked && this.#stillMs(sight) < this.#settleMs(sight)) return undefined
     this.#doneSince ??= at
-    // The journal is whole and the screen may not be: it is given time to be written.
+    // The journal is complete and the screen may not be, so the CLI gets time to write it.
     const since = journal ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
     if (program.facts.journal && at - since < this.#writeMs(journal, written) * stretch) return undefined
     if (written) return written
@@ -204,7 +204,7 @@ export class TurnFollower {
     return !works && written && at - this.#journalAt >= emptyMs * stretch ? written : undefined
   }
 
-  /** The end of a turn whose program has ended: its answer if there is one, else a failure. */
+  /** The end of a turn whose program has exited: its answer if there is one, else a failure. */
   async #left(sight: Sight, written: ScreenAnswer | undefined): Promise<ScreenAnswer | Failure> {
     const { spec } = this.#parts
     if (written) return written
@@ -257,14 +257,14 @@ export class TurnFollower {
   }
 
   /**
-   * How long the text has not changed and no child process of the turn has ended. While a fence is waited for, anything that
-   * changes on the screen is work, such as a spinner beside the prompt.
+   * How long the text has not changed and no child process of the turn has exited. While a fence is waited for, anything that changes on
+   * the screen is work, such as a spinner beside the prompt.
    */
   #stillMs({ at, childGoneAt }: Sight): number {
     return at - Math.max(this.#parts.spec.fence ? this.#rowsSince : this.#stillSince, childGoneAt)
   }
 
-  /** How long a screen that shows the program at rest must stand still before the turn is over. */
+  /** How long a screen that shows the program at rest must stay unchanged before the turn is over. */
   #settleMs({ reading: { by }, stretch }: Sight): number {
     const { spec, program } = this.#parts
     const silent = by === 'quiet'
@@ -277,7 +277,7 @@ export class TurnFollower {
     return (this.#seenBusy ? settleMs.seenBusy : says ? settleMs.neverBusy : settleMs.neverLeft) * stretch
   }
 
-  /** How soon a screen that stands still would mean something new, in ms; undefined where time alone changes nothing. */
+  /** How soon an unchanged screen would mean something new, in ms; undefined if time alone changes nothing. */
   #wakeMs(sight: Sight): number | undefined {
     if (this.#reporter.restless || (this.#promptAway && !this.#promptLeft)) return restlessMs
     if (sight.reading.state !== 'idle') return undefined
@@ -293,7 +293,7 @@ const mostShown = 256 * 1024
 /** How many lines are remembered, to know the new ones of a redrawn screen. */
 const remembered = 500
 
-/** Emits the new text of a screen: a line once it is whole or has stood still, and none twice. */
+/** Emits the new text of a screen: a line once it is whole or no longer changes, and none twice. */
 export class ScreenReporter {
   #emit: Emit
   /** The lines that were emitted last, and those of the last look. */
@@ -308,7 +308,7 @@ export class ScreenReporter {
     this.#emit = emit
   }
 
-  /** Whether some text will be emitted once it stands still. */
+  /** Whether some text will be emitted once it stops changing. */
   get restless(): boolean {
     return this.#restless
   }
@@ -345,7 +345,7 @@ export class ScreenReporter {
   }
 }
 
-/** The lines after those of the last look; where none of these is found, all lines that were never emitted. */
+/** The lines after those of the last look; if none of these is found, all lines that were never emitted. */
 function fresh(lines: readonly string[], shown: readonly string[], told: readonly string[]): readonly string[] {
   for (let known = Math.min(lines.length, shown.length); known > 0; known--)
     if (shown.slice(-known).every((line, i) => line === lines[i])) return lines.slice(known)

@@ -19,7 +19,7 @@ import { readSettings } from '../../settings/settings.ts'
 const lingerMs = 3_000
 const lookMs = 500
 
-/** Runs the agents of a crew until none needs a keeper any more, or until this process is ended. */
+/** Runs the agents of a crew until none needs a keeper any more, or until this process is stopped. */
 export async function keepCrew(io: Io, crews: Crews, workspace: string): Promise<void> {
   const { keeper, crew, parts } = crews.of(workspace)
   const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
@@ -95,12 +95,12 @@ function startKeeper(io: Io, place: Place, workspace: string): () => string {
   return () => readFileSync(file, 'utf8').trim() || `the process that runs the crew did not start (see ${file}).`
 }
 
-/** Ends an agent of any crew. Where it cannot be ended, says why and returns false. */
+/** Stops an agent of any crew. If that fails, says why and returns false. */
 export async function killSlot(io: Io, { workspace, id }: { workspace: string; id: number }): Promise<boolean> {
   const [{ openCrews }, { livingSlots }] = await Promise.all([import('./crews.ts'), import('./crew-workspaces.ts')])
   const slots = await livingSlots(homeOf(io.env), io.clock)
   const cwd = slots.find((slot) => slot.workspace === workspace && slot.id === id)?.cwd
-  // The crew is opened in the folder where the agent works, because its worktree is known there.
+  // The crew is opened in the folder of the agent, because its worktree is known there.
   const place = placeOf(io, cwd !== undefined && existsSync(cwd) ? cwd : undefined)
   const settings = await readSettings({ home: place.home }, { env: io.env })
   const crews = openCrews(io, place, settings, { carries: false })

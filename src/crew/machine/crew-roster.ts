@@ -56,12 +56,12 @@ export function lacking(settings: Settings, name: string): string | undefined {
 const noScreen = (name: string) =>
   `${name} has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.`
 
-/** `record`: where the answers to the agents' dialogs are recorded, unless the caller records them. */
+/** `record` records the answers to the agents' dialogs, unless the caller does. */
 export type CrewRosterOptions = {
   advises?: boolean
   metaInstruction?: string
   record?: AnswerRecord
-  /** The MCP server of the turn, the folders with its files, and what an agent is told of its tools. */
+  /** The MCP server of the turn, the folders with its files, and the text about its tools that an agent gets. */
   lent?: { lend: Lend; folders(): string[]; told?(): string | undefined }
   /** Folders that the person added to the project. */
   added?: readonly string[]
@@ -115,7 +115,10 @@ export function crewRoster(
   }
 }
 
-/** Tells an agent the project of the walled agent that started it, and no other agent that of the one that started this process. */
+/**
+ * Gives an agent the project of the walled agent that started it; the project of the agent that started this process is given to no other
+ * agent.
+ */
 function heldWithin(spec: ScreenSpec, within: string | undefined): ScreenSpec {
   if (within !== undefined) return { ...spec, env: { ...spec.env, [withinVariable]: within } }
   return { ...spec, withheld: [...(spec.withheld ?? []), withinVariable] }
@@ -153,7 +156,7 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
   }
 }
 
-/** A command that a person wrote for a terminal runs as it is; a command for a pipe only where the profile has no interactive one. */
+/** A command that a person wrote for a terminal runs as it is; a command for a pipe only if the profile has no interactive one. */
 function commandOf(agent: AgentSettings, profile: Profile | undefined) {
   if (agent.kind === 'native' || agent.command === undefined) return {}
   if (agent.kind !== 'screen' && profile?.screen) return {}

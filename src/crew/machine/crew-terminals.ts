@@ -27,9 +27,9 @@ export type Terminals = {
 type TerminalOptions = {
   /** Whether other processes may see and type into terminals that live inside this process. */
   lends: boolean
-  /** Whether the programs in the terminals end with this process, also where it is killed. */
+  /** Whether the programs in the terminals are stopped with this process, even if it is killed. */
   bound?: boolean
-  /** Whether terminals inside other processes are looked for also where this process itself uses tmux. */
+  /** Whether to look for terminals inside other processes even if this process itself uses tmux. */
   everywhere?: boolean
   /** Called with the reason when the preferred kind of terminal cannot be used. */
   warn?(words: string): void

@@ -29,7 +29,7 @@ export async function livingSlots(home: string, clock: Clock): Promise<LivingSlo
   return found.flat()
 }
 
-/** Lists the living slots of every crew for a caller that ends what no slot has: throws where a crew cannot be read. */
+/** Lists the living slots of every crew, for a caller that stops terminals without a slot: throws if a crew cannot be read. */
 export async function slotsOfHome(home: string, clock: Clock): Promise<LivingSlot[]> {
   return (await Promise.all(crewsOf(home, clock))).flat()
 }
@@ -51,7 +51,7 @@ export function brokenFiles(home: string, workspace: string): string[] {
     .sort()
 }
 
-/** Lists the living slots as running turns, because an agent of a crew stays until it is ended. */
+/** Lists the living slots as running turns, because an agent of a crew stays until it is stopped. */
 export async function crewAtWork(home: string, clock: Clock) {
   const slots = await livingSlots(home, clock)
   const projects = slots.length > 0 ? new Map(knownProjects(home).map(({ slug, path }) => [slug, path])) : undefined

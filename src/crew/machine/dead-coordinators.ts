@@ -9,7 +9,7 @@ import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { terminalsOf } from './crew-terminals.ts'
 import { worktreeParts } from './crews.ts'
 
-/** The turns of coordinators that are at work on this machine; the entry of one whose process died stays until its workers are ended. */
+/** The turns of coordinators that are at work on this machine; the entry of one whose process died stays until its workers are stopped. */
 type AtWork = Record<string, { project: string; workspace: string; owner: string }>
 
 const atWork = (store: Pick<Store, 'doc'>) => store.doc<AtWork>('crew/coordinators', {})
@@ -27,8 +27,8 @@ export async function noteCoordinator(
 }
 
 /**
- * Ends the workers of this project whose coordinator's process has died. The watchdog has ended their programs by then; here their
- * slots are ended, with what each had done, so that no list shows them as running.
+ * Closes the worker slots of this project whose coordinator's process has died. The watchdog has killed their programs by then; each slot
+ * keeps what its worker had done, so that no list shows it as running.
  */
 export async function endWorkersOfDead(
   store: Store,

@@ -8,7 +8,7 @@ import { withoutModelKeys } from '../../core/profile/key-variables.ts'
 /** One agent of a crew, as `termaite crew attach` names it. */
 type ShownSlot = { workspace: string; id: number; cwd: string }
 
-/** The command line that shows a slot in a desktop window: `{command}` in the setting, or its end, is where our command goes. */
+/** The command line that shows a slot in a desktop window: our command replaces `{command}` in the setting, or follows the setting. */
 export function windowCommand(setting: string, { workspace, id, cwd }: ShownSlot, program: Program): string {
   const attach = [...program, 'crew', 'attach', String(id), `--workspace=${workspace}`, `--cwd=${cwd}`]
   const command = attach.map(shellWord).join(' ')

@@ -37,7 +37,7 @@ export async function livingTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<Lo
   return eachLone(io, () => true, described)
 }
 
-/** Ends the lone terminals that are wanted, with every process in them, and returns those that were ended. */
+/** Stops the wanted lone terminals, with every process in them, and returns those that were stopped. */
 export async function endTerminals(
   io: Pick<Io, 'env' | 'clock'>,
   wanted: (lone: Pick<LoneTerminal, 'terminal' | 'of'>) => boolean,

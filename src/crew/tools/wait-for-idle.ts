@@ -43,7 +43,7 @@ const needed = ['slot', 'is_idle', 'state', 'by', 'output']
 
 const output = objectOf({ ...one, retry: flagSchema, slots: { type: 'array', items: objectOf(one, needed) } }, needed)
 
-/** How often a waiting client is told that the wait goes on. */
+/** How often a waiting client gets the message that the wait goes on. */
 const progressMs = 5_000
 
 export function waitForIdle(desk: CrewDesk): Tool {

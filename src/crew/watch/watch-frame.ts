@@ -71,7 +71,7 @@ function headLine(view: WatchView, { columns, rows }: WatchSize, theme: Theme): 
   return fitToWidth(`${theme.strong(theme.accent('Crew'))} ${workspace} · ${facts.join(' · ')}`, columns)
 }
 
-/** Says which tiles are in sight where not all of them fit. */
+/** Says which tiles are in sight if not all of them fit. */
 function hiddenWords(view: WatchView, area: WatchSize): string[] {
   const { slots } = view
   const { across, height, first } = layoutOf(view, area)
@@ -107,7 +107,7 @@ function bodyLines(view: WatchView, area: WatchSize, theme: Theme, now: number):
 
 type WatchLayout = { across: number; height: number; first: number }
 
-/** How many tiles stand side by side, how high each is, and the first band that is shown, so that the selected tile is in sight. */
+/** How many tiles are side by side, how high each is, and the first band that is shown, so that the selected tile is in sight. */
 export function layoutOf({ slots, selected }: WatchView, { columns, rows }: WatchSize): WatchLayout {
   const most = Math.max(1, Math.min(slots.length, Math.floor(columns / leastWidth)))
   const heightWith = (across: number) => Math.floor(rows / Math.ceil(slots.length / across))

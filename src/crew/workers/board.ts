@@ -48,7 +48,7 @@ export type BoardParts = {
   path?: string
   /** The agent of a worker for which the coordinator names none. */
   agentFor(role: Role): string
-  /** Whether an agent can be held to the files that it may change; such an agent also counts its steps. */
+  /** Whether an agent can be limited to the files that it may change; such an agent also counts its steps. */
   holdsScope(agent: string, where: WorkerSite): boolean
   /** The site of an agent for which the coordinator names none, and a whole sentence that says why an agent cannot work at a site. */
   usualSite(agent: string): WorkerSite
@@ -192,15 +192,18 @@ export class WorkerBoard {
       model: model ?? modelOf(agent),
       steps: isHeld ? steps : undefined,
     })
-    // A role that may not write is held to reading by the leash too, unless it runs commands in a copy whose changes stay behind. A scope is held by a wall, which the leash `all` has not,
-    // and nothing that is done in a copy needs more than the project's files.
+    // The leash also limits a role that may not write to reading, unless it runs commands in a copy whose changes stay behind. A wall
+    // enforces a scope, and the leash `all` has no wall; nothing that is done in a copy needs more than the project's files.
     const bounded = scope.length > 0 || apart !== undefined
     const reads = !writes(role) && !(roleTable[role].runsInCopy && !isHeld && apart !== undefined)
     const own = reads ? 'read' : bounded ? tighter(leash, 'edit') : leash
     return { agent, task: plainPrompt(workerPrompt(worker, wish.prompt)), cwd, leash: own, model, path, worker }
   }
 
-  /** Decides whether a worker needs a copy of the project: one worker at most changes files of the project itself, and only one that is held to its scope. */
+  /**
+   * Decides whether a worker needs a copy of the project: one worker at most changes files of the project itself, and only one whose scope
+   * is enforced.
+   */
   #apart(
     { name, role, worktree = false }: WorkerWish,
     { agent, isHeld }: { agent: string; isHeld: boolean },

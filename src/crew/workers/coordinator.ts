@@ -21,7 +21,7 @@ type OpenWorkers = {
   final: FinalAnswer
   /** Whether the program that leads was given the tools and did not take them. */
   alone?(): boolean
-  /** Ends every worker that is still at work, takes the tools away again, and notes how the turn ended. */
+  /** Stops every worker that is still at work, takes the tools away again, and notes how the turn closed. */
   close(how: NonNullable<Worker['closed']>): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits
       let outcome: Outcome = failed('crash', 'the coordinator gave no outcome')
       const shown = new ShownWorkers(turn, (inner) => {
         const { type } = inner.type === 'inner' ? inner.event : inner
-        // Text may be dropped while the screen is behind; what a worker spent and how it ended may not.
+        // Text may be dropped while the screen is behind; a worker's usage and outcome may not.
         if (type === 'text' || type === 'thought' || type === 'progress') live.offer(inner)
         else void live.push(inner)
       })
@@ -68,7 +68,7 @@ export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits
   }
 }
 
-/** Tells the person which workers the crash of an earlier turn has ended. */
+/** Names for the person the workers that the crash of an earlier turn stopped. */
 const lostNote = (lost: readonly WorkerView[]) =>
   `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} ended with it: ${ids(lost)}. The coordinator is told what was done by then.`
 
@@ -105,7 +105,7 @@ async function coordinate(
     let outcome = await act(turn.prompt)
     if (outcome.ok && workers.alone?.())
       await emit({ type: 'note', text: aloneNote(pieces.actor ?? agent.name), by: 'termaite' })
-    // Our own agent is told in its turn. Another program's turn is over by now, so that it is given another one.
+    // Our own agent gets the reason in its turn. Another program's turn is over by now, so it gets another one.
     for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome)) outcome = await act(why)
     if (!outcome.ok || turn.signal.aborted) return await abandoned(outcome)
     const more = await final.completion(outcome.text, turn.signal)
@@ -133,7 +133,7 @@ async function coordinate(
 
   /**
    * A turn that failed or was cancelled has no answer that could account for its workers. A note names those that were stopped with a
-   * cancelled turn; after a failure the handoffs themselves are told, so that no work of a worker is lost.
+   * cancelled turn; after a failure the handoffs themselves are shown, so that no work of a worker is lost.
    */
   async function abandoned(outcome: Outcome): Promise<Outcome> {
     const running = (await board.all()).filter(({ over }) => !over)

@@ -2,12 +2,12 @@ import type { Envelope } from '../worker.ts'
 import type { WorkerBoard } from './board.ts'
 import { ids } from './board.ts'
 
-/** How often a coordinator that answers too early is told to wait or to read first. */
+/** How often a coordinator that answers too early is reminded to wait or to read first. */
 const mostReminders = 2
 
 /**
- * Keeps a coordinator from answering before its workers were heard. It is told so, and if it does not heed that, the workers are
- * waited for and the answer is completed from their envelopes.
+ * Keeps a coordinator from answering before it has heard its workers. It is reminded of that; if it ignores the reminders, termaite waits
+ * for the workers and completes the answer from their envelopes.
  */
 export class FinalAnswer {
   #board: WorkerBoard

@@ -52,7 +52,7 @@ const isLost = (slot: Slot, alive: CrewParts['alive']) => !!slot.worker && !isGo
 
 const lostWords = 'termaite stopped while it worked'
 
-/** How the turn of a lost worker ended as far as it was kept, the last words of the worker, and the calls that it made. */
+/** The outcome of a lost worker's turn as far as it was kept, the last words of the worker, and the calls that it made. */
 async function workOf(
   { store, workspace, clock, owner, alive }: LostParts,
   slot: LivingSlot,
@@ -82,8 +82,8 @@ async function workOf(
 }
 
 /**
- * Gives a turn the workers of an earlier one that came to no end of its own, because its process died: the coordinator is told of
- * them, and has to answer for them. `read` says whether the coordinator was given a worker's handoff before.
+ * Gives a turn the workers of an earlier one that did not finish because its process died: the coordinator learns of them, and has to
+ * answer for them. `read` says whether the coordinator was given a worker's handoff before.
  */
 export async function adoptWorkers(
   ledger: SlotLedger,
@@ -112,8 +112,8 @@ export async function adoptWorkers(
 }
 
 /**
- * Notes that a turn came to an end of its own, so that no later turn has to answer for its workers. After a `cancelled` turn the next one
- * is still told of handoffs that nobody read; after an answer they are done with.
+ * Notes that a turn finished, so that no later turn has to answer for its workers. After a `cancelled` turn the next one still learns of
+ * handoffs that nobody read; after an answer they are settled.
  */
 export async function closeWorkers(
   ledger: SlotLedger,

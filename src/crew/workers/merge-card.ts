@@ -87,7 +87,7 @@ export function fileChanges(root: string, texts: ReadonlyMap<string, string | un
   })
 }
 
-/** The text of a file; undefined where there is none, or none that can be shown. */
+/** The text of a file; undefined if the file does not exist or cannot be shown. */
 function textAt(root: string, path: string): string | undefined {
   try {
     const place = join(root, path)

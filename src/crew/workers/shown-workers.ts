@@ -33,7 +33,7 @@ export class ShownWorkers {
     this.#show({ type: 'inner', role: workerRole(slot), event: { by: slot.agent, ...event } })
   }
 
-  /** Shows the workers that wait or that ended without a turn, until the signal aborts; never rejects. */
+  /** Shows the workers that wait or that finished without a turn, until the signal aborts; never rejects. */
   async follow(board: WorkerBoard, signal: AbortSignal): Promise<void> {
     this.#board = board
     try {
@@ -41,7 +41,7 @@ export class ShownWorkers {
       // The last change may have come together with the signal.
       for (const view of await board.all()) await this.#look(view)
     } catch {
-      // The work goes on where its rows cannot be read: whatever needs the ledger says so itself.
+      // The work goes on if its rows cannot be read: the parts that need the ledger report the error themselves.
     }
   }
 
@@ -50,7 +50,7 @@ export class ShownWorkers {
     if (!this.#leave.has(slot.id)) this.see(slot, workerState(slot))
     if (!view.over || this.#ended.has(slot.id) || !this.#board) return
     const { status } = await this.#board.envelope(view)
-    // The worker's own turn may have told of its end meanwhile.
+    // The worker's own turn may have reported its end meanwhile.
     if (!this.#ended.has(slot.id))
       this.see(slot, { type: 'end', outcome: { ok: false, failure: endingOf(slot) }, status })
   }

@@ -20,7 +20,7 @@ type WorkerCopyParts = {
   /** The root of the project. */
   root: string
   clock: Clock
-  /** Makes copies of the project; missing where none can be made. */
+  /** Makes copies of the project; missing if none can be made. */
   copies?: ProjectCopies
   tree?: ProjectTree
   /** Asks the person who watches the coordinator. */
@@ -36,8 +36,8 @@ type WorkerCopyParts = {
 type Brought = { files: readonly string[]; left: readonly string[]; why?: string; notes: string[] }
 
 /**
- * The work of a coordinator's workers on files: where each works, what each changed, and how the changes that were made in a copy
- * come into the project. No change is dropped: a copy whose changes are not all in the project is kept.
+ * The work of a coordinator's workers on files: the folder of each worker, its changes, and how the changes in a copy come into the
+ * project. No change is dropped: a copy whose changes are not all in the project is kept.
  */
 export class WorkerCopies {
   #parts: WorkerCopyParts
@@ -59,7 +59,7 @@ export class WorkerCopies {
     this.#rounds = new CheckRounds(parts.check)
   }
 
-  /** Prepares the place of a worker; undefined where that is the project itself. */
+  /** Prepares the place of a worker; undefined if that is the project itself. */
   async begin(slot: WorkerSlot, signal: AbortSignal): Promise<WorkerPlace | undefined> {
     const { copies, tree, isHeld } = this.#parts
     const { apart } = slot.worker
@@ -77,8 +77,8 @@ export class WorkerCopies {
   }
 
   /**
-   * Brings the work of a worker into the project and completes its envelope. `done`: the worker ended its turn itself; the work of
-   * one that failed or was stopped stays in its copy until the coordinator asks for it.
+   * Brings the work of a worker into the project and completes its envelope. `done`: the worker finished its turn itself; the work of one
+   * that failed or was stopped stays in its copy until the coordinator asks for it.
    */
   async settle(slot: WorkerSlot, envelope: Envelope, { done, signal }: { done: boolean; signal: AbortSignal }) {
     const copy = this.#copies.get(slot.id)
@@ -168,7 +168,7 @@ export class WorkerCopies {
     const strays = straysOf(slot, changes)
     const own = { ...measured, unresolved_risks: [...measured.unresolved_risks, ...(changes.notes ?? [])] }
     if (strays.length > 0) own.outside = strays.map(({ path }) => path)
-    // The report stands before the merge, whatever becomes of it.
+    // The report comes before the merge, whatever becomes of it.
     const size = `${workerId(slot.id)} changed ${sizeWords(files)} in its copy: ${listed(paths)}`
     const not = strays.length > 0 ? ` Not allowed: ${strayWords(strays)}` : ''
     this.#show(slot, { type: 'note', text: size + not })
@@ -188,7 +188,7 @@ export class WorkerCopies {
     return partial({ ...checked, copy: copy.root, not_merged: left }, [risk], next)
   }
 
-  /** The paths that may be brought in: all, or those that the person chose where some are not allowed; without a person, `otherwise`. */
+  /** The paths that may be brought in: all, or those that the person chose if some are not allowed; without a person, `otherwise`. */
   async #allowed(
     slot: WorkerSlot,
     copy: ProjectCopy,
@@ -291,7 +291,7 @@ export class WorkerCopies {
     return withPaths(envelope, changed, [root])
   }
 
-  /** The files of the project that changed although no worker was to change them, while a worker was at work that nothing holds. */
+  /** The files of the project that changed, although no worker was supposed to change them, during the run of a worker without a wall. */
   async #strays(slot: WorkerSlot): Promise<string[]> {
     const mark = this.#marks.get(slot.id)
     if (!mark?.tree || this.#parts.isHeld(slot)) return []

@@ -270,8 +270,8 @@ function envelopeText({ worker, name, role, agent, model, ...handoff }: Envelope
 }
 
 /**
- * The tools for a lead whose loop is its own: each result tells the state of the workers, which our own agent is told aside, and
- * a tool that needs the result of another one is refused while that one is under way.
+ * The tools for a lead whose loop is its own: each result includes the state of the workers, which our own agent gets aside, and a tool
+ * that needs the result of another one is refused while that one is under way.
  */
 export function toldInResults(tools: readonly Tool[], digest: () => Promise<string | undefined>): Tool[] {
   const underWay: string[] = []

@@ -34,7 +34,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   server_error: 'busy',
 }
 
-/** The results of a turn that one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`) ended. */
+/** The results of a turn that hit one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`). */
 const stops: Readonly<Record<string, StoppedBy>> = { error_max_turns: 'steps', error_max_budget_usd: 'cost' }
 
 /** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`. */

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
-/** Text that Claude Code itself put where a prompt stands: the name and output of a slash command, a caveat, a finished task. */
+/** Text that Claude Code itself put in the place of a prompt: the name and output of a slash command, a caveat, a finished task. */
 const notTyped =
   /^<(?:command-name|command-message|local-command-|bash-stdout|bash-stderr|task-notification|system-reminder)/
 

@@ -95,7 +95,7 @@ const places: Readonly<Record<string, { label: string; lasts: string }>> = {
 
 const isProjectPlace = (place: unknown) => place === 'localSettings' || place === 'projectSettings'
 
-/** The first suggestion that can be put into words: for this turn, and for as long as Claude Code would keep it. */
+/** The first suggestion that can be put into a sentence: for this turn, and for as long as Claude Code would keep it. */
 function offersOf(suggestions: unknown): Offer[] {
   for (const suggestion of listOf(suggestions)) {
     const grant = grantOf(suggestion)
@@ -114,7 +114,7 @@ function offers({ words, update }: Grant, place: string): Offer[] {
   return [offer('turn', 'session'), ...(place !== 'session' && rowOf(places, place) ? [offer('always', place)] : [])]
 }
 
-/** The reach of a suggestion, in words that name all of it. */
+/** The reach of a suggestion, as a text that names all of it. */
 type Grant = { words: string; update: Loose }
 
 function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | undefined {

@@ -12,7 +12,7 @@ import { usageOfRequests, contentText, listOf, loose, numberOf, textOf } from '.
 const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
 const acting = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,WebFetch,WebSearch,Agent,Skill'
 
-/** Plan mode runs what a user's rules allow, so reading is held by the list of tools. */
+/** Plan mode runs what a user's rules allow, so the list of tools is what limits Claude Code to reading. */
 export const flags: Record<Leash, string> = {
   read: `--permission-mode dontAsk --tools ${looking} --strict-mcp-config`,
   ask: '--permission-mode default',
@@ -20,7 +20,7 @@ export const flags: Record<Leash, string> = {
   all: `$([ "$(id -u)" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
 }
 
-/** The meaning of each leash for Claude Code, in words. */
+/** The meaning of each leash for Claude Code, as text. */
 export const leashes: Record<Leash, string> = {
   read: 'reads and searches; no shell, no edits, no MCP servers',
   ask: 'asks before it acts; what its own settings allow runs without a question',

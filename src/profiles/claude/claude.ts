@@ -57,8 +57,8 @@ function failure(ended: Ended) {
 }
 
 /**
- * Claude Code writes a session for each conversation, and keeps counters, onboarding, MCP servers and the trust in
- * folders in one file. Trust and servers are no state: a reader could give itself either for the next run.
+ * Claude Code writes a session for each conversation, and keeps counters, onboarding, MCP servers and the trust in folders in one file.
+ * Trust and servers do not count as state: a reader could give itself either for the next run.
  */
 function claudeFiles({ home, cwd, env }: CliPlace): CliFiles {
   const own = env.CLAUDE_CONFIG_DIR || join(home, '.claude')

@@ -57,7 +57,7 @@ function hooks(value: unknown): FoundSettings {
 
 const decisions: Readonly<Record<string, FoundRule['list']>> = { allow: 'allow', prompt: 'ask', forbidden: 'deny' }
 
-/** The most rules that one line with alternatives may stand for. */
+/** The most rules that one line with alternatives may expand to. */
 const mostAlternatives = 64
 
 /** `default.rules`: `prefix_rule(pattern=["git", ["status", "diff"]], decision="allow")`, a line or more for each rule. */
@@ -72,7 +72,7 @@ function rules(text: unknown): FoundSettings {
   return found
 }
 
-/** The statements of a file of rules, without comments; a statement ends where its brackets are closed. */
+/** The statements of a file of rules, without comments; a statement ends at its last closing bracket. */
 function callsIn(text: string): string[] {
   const calls: string[] = []
   let [call, depth] = ['', 0]

@@ -11,7 +11,7 @@ import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
 
-/** An item that is a tool call: what it was to do, its result, and its words in a list of denials. */
+/** An item that is a tool call: its purpose, its result, and its text in a list of denials. */
 type ToolItem = { tool: string; input: unknown; output: string; changes?: FileChange[]; denial: string }
 
 /** The item with short file names, relative to the working folder. */
@@ -70,10 +70,7 @@ export function changesOf({ changes }: Loose): FileChange[] {
   })
 }
 
-/**
- * The command inside `bash -c '…'`, where its quotes can be taken off without a doubt: the model may name another
- * shell.
- */
+/** The command inside `bash -c '…'`, if its quotes can be removed safely: the model may name another shell. */
 export function commandOf(command: unknown): string {
   const text = textOf(command) ?? ''
   return /^(?:(?:\/usr)?\/bin\/)?(?:bash|zsh|sh) -l?c '([^']*)'$/s.exec(text)?.[1] ?? text

@@ -5,7 +5,7 @@ import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { contentText, idOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
-/** Text that Codex itself put where a prompt stands: where it runs, the instruction files, how a turn ended. */
+/** Text that Codex itself put in the place of a prompt: the environment, the instruction files, how a turn ended. */
 const notTyped =
   /^<(?:environment_context|user_instructions|turn_aborted|permissions|collaboration_mode|INSTRUCTIONS|skills?)\b|^# AGENTS\.md instructions/
 
@@ -30,7 +30,7 @@ function usageOf(usage: Loose, more: { at?: number; model?: string; request?: st
 
 /** `rollout-<time>-<session>.jsonl`. Older versions write `token_count` alone, newer ones also a record of each request. */
 function codexReader(file: string): PastReader {
-  // A fork begins with the lines of its origin: only the file's name is surely the session's own.
+  // A fork begins with the lines of its origin: only the file's name is certain to be the session's own.
   const key = /([0-9a-f-]{36})\.jsonl$/.exec(file)?.[1]
   let model: string | undefined
   let records = false

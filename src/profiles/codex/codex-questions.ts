@@ -43,8 +43,8 @@ type Asked = Pick<Question, 'text' | 'shows'>
 type Offer = Option & { result: Loose }
 
 /**
- * One card: yes, further offers, no, and no with words, which reach the model as if they were typed during the turn.
- * `lasting` is the label of a yes that Codex does not take for once alone.
+ * One card: yes, further offers, no, and no with a message, which reaches the model as if it was typed during the turn. `lasting` is the
+ * label of a yes that Codex does not take for once alone.
  */
 function card(
   id: unknown,

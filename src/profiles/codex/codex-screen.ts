@@ -22,7 +22,7 @@ export const modes: Record<Leash, Mode> = {
 export const flags = ({ sandbox, approvalPolicy }: Mode) =>
   `-c sandbox_mode=${sandbox} -c approval_policy=${approvalPolicy}`
 
-/** The meaning of each leash for Codex, in words. */
+/** The meaning of each leash for Codex, as text. */
 export const leashes: Record<Leash, string> = {
   read: 'reads and runs commands in a read-only sandbox without network',
   ask: 'reads freely; asks before it changes a file or leaves the sandbox',
@@ -103,7 +103,7 @@ const codexJournal: Journal = {
   file: /^\d{4}\/\d\d\/\d\d\/rollout-[^/]+\.jsonl$/,
   prompt({ type, payload }) {
     const { type: kind, role, content, internal_chat_message_metadata_passthrough: about } = loose(payload)
-    // Codex speaks in the person's place, too: of the environment, and of a turn that was stopped.
+    // Codex also writes in the person's place: about the environment, and about a turn that was stopped.
     const isOwn = listOf(loose(about).content_item_metadata).some(
       ({ provenance }) => loose(provenance).type === 'harness',
     )
@@ -160,7 +160,7 @@ export const codexScreen: ScreenFacts = {
       ['startup_timeout_sec', '60'],
       // Otherwise Codex asks its model while the server still starts, and the model has none of its tools.
       ['required', 'true'],
-      // Codex ends a call after a minute, whatever progress it is told of.
+      // Codex stops a call after a minute, whatever progress it receives.
       ['tool_timeout_sec', String(patient.ms / 1000)],
       // "user rejected MCP tool call": a tool that is not marked as read only would need a yes.
       ['default_tools_approval_mode', '"approve"'],

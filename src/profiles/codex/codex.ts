@@ -90,7 +90,7 @@ async function ownInstructions({ home, env }: CliPlace): Promise<string | undefi
   try {
     return textOf(parseToml(text).developer_instructions)
   } catch {
-    // Codex names the fault in its settings itself.
+    // Codex itself reports an error in its settings.
     return undefined
   }
 }
@@ -132,7 +132,7 @@ export const codex: Profile = {
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   keys: ['CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'],
   projectFiles: ['.codex'],
-  // Codex reads no file of a folder that is not trusted, AGENTS.md among them, which is therefore handed over.
+  // Codex reads no file of a folder that is not trusted, not even AGENTS.md, so we hand that over.
   guard: async (place) => {
     if (place.trusted) return {}
     const { root, cwd, file } = place
@@ -153,7 +153,7 @@ export const codex: Profile = {
     file: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     format: 'toml',
     path: ['mcp_servers'],
-    // Without this Codex ends a call after one minute, whatever progress the server reports; a wait may take longer.
+    // Without this Codex stops a call after one minute, whatever progress the server reports; a wait may take longer.
     entry: ({ command, args }) => ({ command, args, tool_timeout_sec: 3600 }),
   },
   screen: codexScreen,

@@ -31,7 +31,7 @@ function copilotReader(): PastReader {
         const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, model } = loose(data.usage)
         const read = { cached: numberOf(cacheReadTokens), written: numberOf(cacheWriteTokens) }
         const sum = { input: numberOf(inputTokens), output: numberOf(outputTokens), ...read }
-        // GitHub counts premium requests: the cost that is recorded is no price of these tokens.
+        // GitHub counts premium requests: the recorded cost is not a price of these tokens.
         return [{ type: 'usage', at, ...sum, model: textOf(model) }]
       }
       case 'session.error':

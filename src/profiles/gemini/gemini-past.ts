@@ -7,7 +7,7 @@ import { timeOf } from '../shared/past-time.ts'
 
 const context = '<session_context>'
 
-/** The folder that a session ran in; Gemini CLI tells it only to the model. */
+/** The folder that a session ran in; Gemini CLI names it only in its text for the model. */
 const folderTold = /^- \*\*Workspace Directories:\*\*\n {2}- (.+)$/m
 
 /**

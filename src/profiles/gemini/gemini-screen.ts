@@ -73,8 +73,8 @@ const breaks = ({ type, content }: Loose) =>
   type === 'error' || (type === 'info' && contentText(content).startsWith('Request cancelled'))
 
 /**
- * `~/.gemini/tmp/<project>/chats/session-*.jsonl`. It does not say when a turn is over, and names a call only after
- * it ran: the screen tells when.
+ * `~/.gemini/tmp/<project>/chats/session-*.jsonl`. It does not say when a turn is over, and names a call only after it ran: the screen
+ * shows that earlier.
  */
 const geminiJournal: Journal = {
   folder: ({ home, env }) => join(env.GEMINI_CLI_HOME || home, '.gemini', 'tmp'),
@@ -143,7 +143,8 @@ export const geminiScreen: ScreenFacts = {
     // " ⠼ Thinking... (esc to cancel, 2s)"; "⠙ Resuming session... (Connecting to MCP servers... (1/1))", while a prompt would only be queued
     busy: /^ *[\u2800-\u28ff] (?:.*\(esc to cancel, \d|Resuming session\.\.\.)/m,
     asking,
-    // " >   Type your message or @path/to/file", with "*" where nothing is asked; a prompt that was sent is drawn alike, without a rule above and a footer below.
+    // " > Type your message or @path/to/file", with "*" in the mode that asks nothing; a prompt that was sent looks the same, without a
+    // rule above and a footer below.
     idle: /^─{20,}\n.*\n▄{20,}\n [>*!] |^ [>*!] .*\n▀{20,}\n \S/m,
     // Gemini draws its composer on an empty screen before it checks whether the folder is trusted; its banner comes with or after that.
     ready: /^(?! *\? for shortcuts) *\S.*\n(?:.*\n)*?─{20,}\n/m,

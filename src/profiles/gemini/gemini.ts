@@ -78,7 +78,7 @@ function failure(ended: Ended) {
   return found && { ...found, message: sentence(found.message) }
 }
 
-/** How long Gemini may wait by itself before another try. */
+/** How long Gemini may wait by itself before another attempt. */
 const patienceMs = 10_000
 
 // "Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429,…": ten of them take minutes
@@ -108,12 +108,12 @@ function geminiFiles({ home, env }: CliPlace): CliFiles {
 }
 
 /**
- * Headless, Gemini refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`, so
- * the check is skipped only where there are none, and else left to the person.
+ * Headless, Gemini refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`, so the check is skipped
+ * only if neither exists, and else left to the person.
  */
 const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
 
-/** Variables that decide where Gemini sends its requests and keys, how it knows whom it speaks to, and what it starts by itself. */
+/** Variables that decide which servers Gemini sends its requests and keys to, how it verifies them, and what it starts by itself. */
 const guardedVariables: readonly string[] = [
   ...['GOOGLE_GEMINI_BASE_URL', 'GOOGLE_VERTEX_BASE_URL', 'GEMINI_CLI_CUSTOM_HEADERS', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN'],
   ...['NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
@@ -131,7 +131,7 @@ const accountVariables: readonly string[] = [
   ...['GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA', 'GEMINI_DEFAULT_AUTH_TYPE'],
 ]
 
-/** Whether Gemini would read its variables from a file of the project, and then from none of the person's. */
+/** Whether Gemini would read its variables from a file of the project, and then not from a file of the person. */
 const bringsVariables = (root: string, cwd: string) =>
   foldersDown(root, cwd).some((folder) => ['.env', '.gemini/.env'].some((name) => existsSync(join(folder, name))))
 

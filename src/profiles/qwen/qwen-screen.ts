@@ -92,7 +92,7 @@ const qwenJournal: Journal = {
           cached: numberOf(cachedContentTokenCount),
         })),
     )
-    // A failed request may be tried again: only the last message counts, and the screen tells when that has come.
+    // A failed request may be tried again: only the last message counts, and the screen shows when that has come.
     const failed = loose(
       loose(after.findLast(({ subtype, type }) => subtype === 'ui_telemetry' || type === 'assistant')?.systemPayload)
         .uiEvent,
@@ -126,7 +126,7 @@ export const qwenScreen: ScreenFacts = {
   names: true,
   lends: ({ name, command, env, patient }, file) => ({
     words: commandLine(option('--mcp-config', file)),
-    // Otherwise the model is told of the tools only when it searches for some.
+    // Otherwise the model learns of the tools only when it searches for some.
     text: JSON.stringify({
       mcpServers: {
         [name]: { command, args: patient.args, env, timeout: patient.ms, trust: true, alwaysLoadTools: true },
@@ -138,7 +138,7 @@ export const qwenScreen: ScreenFacts = {
     // "  .  Confuzzling the options... (1s · esc to cancel)"; a wait for a yes has a spinner of its own and no such words.
     busy: /^ {1,4}\S.*\((?:.* · )?esc to cancel\) *$/m,
     asking,
-    // ">   Type your message or @path/to/file", or what stands below a taller draft: "  ➜ project · mock-model"
+    // "> Type your message or @path/to/file", or the row below a taller draft: " ➜ project · mock-model"
     idle: /^─{20,}.*\n(?:[>*!] | {2}➜ )/m,
   },
   dialog,

@@ -37,7 +37,9 @@ const shown: readonly Sign[] = [...signs, ...providerSigns]
 /** In text mode Qwen prints errors on stderr. */
 const failure = failureBySigns(signs)
 
-/** Variables that decide where Qwen sends its requests and keys, and how it knows whom it speaks to; the first two are Qwen's own choice. */
+/**
+ * Variables that decide which servers Qwen sends its requests and keys to, and how it verifies them; the first two are Qwen's own choice.
+ */
 const foreignVariables: readonly string[] = [
   ...['DEBUG', 'DEBUG_MODE'],
   ...['OPENAI', 'ANTHROPIC', 'GEMINI', 'GOOGLE', 'QWEN', 'DASHSCOPE', 'AZURE_OPENAI'].flatMap((vendor) =>
@@ -125,8 +127,8 @@ export const qwen: Profile = {
   },
   keys: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY', 'QWEN_API_KEY'],
   projectFiles: ['.qwen'],
-  // Settings of the system come before all others. An empty variable counts as unset, so Qwen is told which of them it may not
-  // take from a project. In a folder that is not trusted it reads neither settings nor instructions, so that these are handed over.
+  // Settings of the system come before all others. An empty variable counts as unset, so a setting lists the variables that Qwen may not
+  // take from a project. In a folder that is not trusted it reads neither settings nor instructions, so we hand the instructions over.
   guard: async (place): Promise<Guard> => {
     const { env, trusted, file } = place
     const advanced = { excludedEnvVars: foreignVariables }

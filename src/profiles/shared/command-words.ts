@@ -10,7 +10,7 @@ export function programOf(command: string): string | undefined {
   return program === '' ? undefined : program
 }
 
-/** The same with its folder, where the command names one. */
+/** The same with its folder, if the command names one. */
 export function programWord(command: string): string | undefined {
   const words = wordsOf(command)
   let at = 0

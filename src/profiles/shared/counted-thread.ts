@@ -3,7 +3,7 @@ import type { Usage } from '../../core/talk/entry.ts'
 /** A thread of a CLI that reports totals alone, with the tokens it had used at the end of its last turn. */
 export type CountedThread = { id: string; input: number; cached: number; output: number }
 
-/** The key of a thread; it carries the count, which is kept nowhere else. */
+/** The key of a thread; it carries the count, which is stored nowhere else. */
 export function threadKey({ id, input, cached, output }: CountedThread): string {
   return input + output === 0 ? id : `${id}+${input}.${cached}.${output}`
 }

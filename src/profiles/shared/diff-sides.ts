@@ -1,4 +1,4 @@
-/** The two sides of a unified diff as far as it shows them; a mark on both sides stands for the lines it leaves out. */
+/** The two sides of a unified diff as far as it shows them; a mark on both sides replaces the lines that the diff leaves out. */
 export function diffSides(diff: string): { before: string; after: string } {
   const before: string[] = []
   const after: string[] = []

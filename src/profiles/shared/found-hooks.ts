@@ -4,7 +4,7 @@ import { isPlainObject } from '../../base/plain-object.ts'
 
 /** How one CLI writes hooks in the shape of Claude Code's. */
 type HookForm = {
-  /** The events at which termaite runs hooks with the same input; of any other event the reason is told. */
+  /** The events at which termaite runs hooks with the same input; for any other event the reason is given. */
   events: readonly string[]
   /** Why a hook at an event that termaite has too is not offered. */
   refused?(event: string): string | undefined

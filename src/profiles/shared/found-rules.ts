@@ -6,10 +6,10 @@ import { rowOf } from './jsonl.ts'
 type List = FoundRule['list']
 const lists: readonly List[] = ['deny', 'ask', 'allow']
 
-/** A rule of ours, or why there is none that means the same. */
+/** A rule of ours, or why no rule of ours means the same. */
 export type Translated = { rule: string } | { why: string }
 
-/** Reads the lists of rules that Claude Code and those who follow it write. */
+/** Reads the lists of rules that Claude Code and CLIs with the same format write. */
 export function ruleLists(found: unknown, translate: (rule: string, list: List) => Translated): FoundSettings {
   if (!isPlainObject(found)) return {}
   const rules: FoundRule[] = []
@@ -23,7 +23,7 @@ export function ruleLists(found: unknown, translate: (rule: string, list: List) 
   return { rules, unusable }
 }
 
-/** A command that begins with these words, as a rule of ours; undefined where a word would have to be quoted. */
+/** A command that begins with these words, as a rule of ours; undefined if a word would have to be quoted. */
 export function commandRule(words: readonly string[]): string | undefined {
   if (words.length === 0 || !words.every((word) => /^[\w./:@%+=,-]+$/.test(word))) return undefined
   return `bash(${words.join(' ')}:*)`
@@ -61,7 +61,7 @@ function shellRule(spec: string, list: List): Translated {
     : { rule: `bash(${spec})` }
 }
 
-/** Paths from the folder of a session are taken as paths from the project where a rule forbids, and left where it allows. */
+/** Paths from the folder of a session are taken as paths from the project in a rule that forbids, and left out in a rule that allows. */
 function pathRule(tool: string, spec: string, list: List, rootedAt: 'settings' | 'project'): Translated {
   if (/[[\]{}!\\]/.test(spec) || spec.endsWith('/')) return { why: 'its pattern means something else here' }
   if (spec.startsWith('//') || spec.startsWith('~/')) return { rule: `${tool}(${spec})` }

@@ -6,7 +6,7 @@ type Map = Readonly<Record<string, unknown>>
 
 /** How one CLI writes MCP servers in an object of names. */
 type ServerForm = {
-  /** Turns the variables in a text into ours (`${NAME}`); undefined where the text has a part that has no meaning here. */
+  /** Turns the variables in a text into ours (`${NAME}`); undefined if a part of the text has no meaning here. */
   text(written: string): string | undefined
   /** The type of a server that has an address and does not say its type. */
   address?: (server: Map) => 'http' | 'sse'
@@ -15,7 +15,7 @@ type ServerForm = {
 /** Names that can be a part of the name of a tool. */
 const usableName = /^[A-Za-z0-9][\w.-]{0,63}$/
 
-/** Reads an object of servers by their names. What cannot be used stands in `unusable`, with the reason. */
+/** Reads an object of servers by their names. Those that cannot be used are in `unusable`, with the reason. */
 export function serversIn(found: unknown, form: ServerForm): FoundSettings {
   if (found === undefined || found === null) return {}
   if (!isPlainObject(found))
@@ -34,7 +34,7 @@ export function serversIn(found: unknown, form: ServerForm): FoundSettings {
   return { servers, rules, unusable }
 }
 
-/** The tools that a CLI takes out of a server: ours are denied them. */
+/** The tools that a CLI excludes from a server: rules of ours deny them. */
 function excludedTools(name: string, { excludeTools, disabled_tools: disabled }: Map): FoundRule[] {
   return textsIn(excludeTools ?? disabled)
     .filter((tool) => /^[\w-]+$/.test(tool))

@@ -6,7 +6,7 @@ import { failed } from '../../core/talk/outcome.ts'
 /** An object that another program printed: every field may hold anything. */
 export type Loose = Readonly<Record<string, unknown>>
 
-/** Parses one line of a CLI's output; throws when it is no JSON object, so that it is reported. */
+/** Parses one line of a CLI's output; throws if it is not a JSON object, so that it is reported. */
 export function parseLine(line: string): Loose {
   const value: unknown = JSON.parse(line)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object')
@@ -30,7 +30,7 @@ export function idOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The row of a table that a program names. A word such as `constructor` is a property of each object, and names none. */
+/** The row of a table that a program names. A word such as `constructor` is a property of every object, and names no row. */
 export function rowOf<Row>(table: Readonly<Record<string, Row>>, word: unknown): Row | undefined {
   return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined
 }
@@ -59,7 +59,7 @@ export function innerMessage(message: string): string {
   }
 }
 
-/** A tool call in words, short enough for a list of denials. */
+/** A tool call as text, short enough for a list of denials. */
 export function denial(tool: string, input: unknown): string {
   const { command, cmd, file_path, filePath, path, url } = loose(input)
   const known = [command, cmd, file_path, filePath, path, url].find((value) => typeof value === 'string')
@@ -67,7 +67,7 @@ export function denial(tool: string, input: unknown): string {
   return `${tool}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`
 }
 
-/** The outcome of a run that ended before it reported a result. */
+/** The outcome of a run that exited before it reported a result. */
 export function brokenOff(title: string, { err, code, signal }: Ended): Outcome {
   const words = err.trimEnd().split('\n').at(-1)!.trim().slice(0, 300)
   const how = code === undefined ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`

@@ -7,8 +7,8 @@ import { shellWord } from '../../base/text/shell-word.ts'
 const mostBytes = 32 * 1024
 
 /**
- * The instruction files of a project from its root down to the folder in which a CLI is started; of each folder the first name that
- * is there. A link that leads out of the project is none.
+ * The instruction files of a project from its root down to the folder in which a CLI is started; in each folder the first name that exists.
+ * A link that leads out of the project does not count.
  */
 function instructionPaths({ root, cwd }: { root: string; cwd: string }, names: readonly string[]): string[] {
   return foldersDown(root, cwd).flatMap((folder) =>
@@ -25,7 +25,7 @@ function fileIn(root: string, path: string): string | undefined {
   }
 }
 
-/** The text of a project's instructions, for a CLI that does not read them itself; undefined where there are none. */
+/** The text of a project's instructions, for a CLI that does not read them itself; undefined if the project has none. */
 export function instructionText(place: { root: string; cwd: string }, names: readonly string[]): string | undefined {
   let left = mostBytes
   const texts = instructionPaths(place, names).flatMap((path) => {

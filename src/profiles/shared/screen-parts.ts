@@ -34,7 +34,7 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
   const pointed = rows.findLastIndex((_, row) => line(row)?.pointed)
   const here = pointed < 0 ? undefined : line(pointed)
   if (!here) return undefined
-  // Options have the indent of the one that is pointed at; a row without a number, or with a deeper indent, continues the option above.
+  // Options have the indent of the one under the pointer; a row without a number, or with a deeper indent, continues the option above.
   const own = (one: Line | undefined) => one !== undefined && one.indent >= here.indent
   const first = (one: Line) => one.id === '1'
   let from = pointed
@@ -62,7 +62,7 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
   }
 }
 
-// "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key that a terminal would take, which is no part of the words.
+// "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key that a terminal would take, which is not a part of the label.
 const hint = / \((?:[a-z]|esc|esc to stop|tab|shift\+tab)\)$/i
 
 /** The keys that move the pointer to an option and take it. */
@@ -78,7 +78,7 @@ type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
   decline: Key[]
   /** The permission that an option gives from then on, if any. */
   grants?(label: string): string | undefined
-  /** The meaning of an option, where its words alone do not tell it. */
+  /** The meaning of an option, if its label alone does not show it. */
   meaning?(option: Option): Meaning | undefined
 }
 
@@ -117,7 +117,7 @@ export function dialogOf(
 // "No", "No, suggest changes", "No, quit", "Don't trust", "Deny", "Reject", "Cancel"
 const refusal = /^(?:no|don['’]t|do not|deny|reject|cancel|never|quit|exit)\b/i
 
-/** The meaning of an option in a CLI's menu: one that grants something lasts. */
+/** The meaning of an option in a CLI's menu: a yes that grants something is a lasting one. */
 function meaningOf({ label, grants }: Option): Meaning {
   if (refusal.test(label)) return 'no'
   return grants === undefined ? 'once' : 'always'

@@ -24,8 +24,8 @@ import { whereabouts } from '../../native/mcp/mcp-entries.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 /**
- * A hub, and the client that it takes us for; without a client it does not answer yet. `now` looks its place up anew, and
- * `fixed` says that the place stays as it is, because a person named it.
+ * A hub, and the client that it takes us for; without a client it does not answer yet. `now` looks its place up again, and `fixed` says
+ * that the place stays as it is, because a person named it.
  */
 export type FoundHub = { place: HubPlace; now: HubPlaceNow; fixed: boolean; caller?: HubCaller }
 
@@ -60,8 +60,8 @@ export async function findHub(
 const againMs = 1_000
 
 /**
- * Waits for the hub where an agent's own key was handed in, because the hub alone knows which name that key has.
- * Undefined where the agent's name does not depend on the hub.
+ * Waits for the hub if an agent's own key was handed in, because only the hub knows which name that key has. Undefined if the agent's name
+ * does not depend on the hub.
  */
 async function awaitedName(io: Io, now: HubPlaceNow): Promise<HubCaller | undefined> {
   if ((io.env.TERMAITE_HUB_KEY ?? io.env.TERMAITE_HUB_KEY_FILE) === undefined) return undefined
@@ -77,14 +77,14 @@ async function awaitedName(io: Io, now: HubPlaceNow): Promise<HubCaller | undefi
   throw new UsageError('stopped waiting for the hub; nothing was started.', exit.interrupted)
 }
 
-/** Uses the key from another program's settings where we have none for this address. */
+/** Uses the key from another program's settings if we have none for this address. */
 function withKey(place: HubPlace, wired: readonly NamedHub[]): HubPlace {
   const key = place.key ?? wired.find(({ url }) => url === place.url)?.key
   return { ...place, key }
 }
 
 /**
- * Asks the person for the hub's address and key, and keeps both, so that they are asked once. Undefined where nobody can be asked, and where
+ * Asks the person for the hub's address and key, and keeps both, so that the person is asked once. Undefined if nobody can be asked, or if
  * the person just presses Enter: then the hub of this machine is meant, which is found at whatever port it runs.
  */
 async function askedFor(io: Io, home: string): Promise<string | undefined> {
@@ -119,7 +119,7 @@ async function callerAt(io: Io, place: HubPlace): Promise<HubCaller | undefined>
 
   function refused(error: unknown): undefined {
     if (error instanceof HubRefused && error.status === 401) throw unknownKey(place.url)
-    // Waiting would not mend a certificate, and the key is not sent to a server that may be another one.
+    // Waiting would not fix a certificate, and the key is not sent to a server that may be another one.
     if (error instanceof HubUntrusted) throw new UsageError(error.message, 1)
     if (late.aborted || error instanceof HubAway || error instanceof HubRefused) return undefined
     throw error
@@ -132,7 +132,10 @@ type NamedHub = { file: string; name: string; url?: string; key?: string }
 /** Findings in other programs' settings: addresses of hubs, and keys in plain text. */
 type SettingsScan = { hubs: NamedHub[]; plain: string[] }
 
-/** The JSON files that name MCP servers, and where in them: the project's, those of the CLIs, and one that earlier tools wrote. */
+/**
+ * The JSON files that name MCP servers, and the path to the servers in each: the project's, those of the CLIs, and one that earlier tools
+ * wrote.
+ */
 const places = (where: Whereabouts, root: string) => [
   { file: join(root, '.mcp.json'), path: ['mcpServers'] },
   { file: join(where.home, '.claude', 'claude_desktop_config.json'), path: ['mcpServers'] },
@@ -157,7 +160,7 @@ export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsSca
   }
 }
 
-/** Reads the servers in a file; a file that cannot be read has none here, and its fault is told when it is to be written. */
+/** Reads the servers in a file; a file that cannot be read counts as empty here, and its error is reported when it is to be written. */
 function entriesIn({ file, path }: { file: string; path: readonly string[] }): { name: string; value: unknown }[] {
   try {
     const servers = jsonFormat.find(readFileSync(file, 'utf8'), path)
@@ -174,7 +177,7 @@ function addressIn(value: unknown): Pick<NamedHub, 'url' | 'key'> {
   return { url: address, key: bearer }
 }
 
-/** The name of a variable is no key. */
+/** The name of a variable is not a key. */
 const named = /^(?:Bearer )?\$\{?\w+\}?$/
 
 function plainKeys(value: unknown): string[] {

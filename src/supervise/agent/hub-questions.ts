@@ -16,7 +16,7 @@ type HubQuestionParts = {
   ticket(): string | undefined
 }
 
-/** The pause before a hub that is away, or that has ended the stream, is asked again. */
+/** The pause before a hub that is away, or that has closed the stream, is asked again. */
 const againMs = 1_000
 
 /**
@@ -49,7 +49,7 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
   }
 }
 
-/** Follows the changes at the hub until a question of the agent is answered; undefined where the stream ends before. */
+/** Follows the changes at the hub until a question of the agent is answered; undefined if the stream closes before. */
 async function answerTo(
   question: string,
   { hub, agent }: { hub: HubClient; agent: string },

@@ -14,7 +14,7 @@ import { exit } from '../../core/exit-codes.ts'
 import { thisProgram } from '../../base/process/own-program.ts'
 import { ownStart } from '../../native/mcp/own-start.ts'
 
-/** How a CLI gets the hub's tools in a run: in words, and the profile with which it is started. */
+/** How a CLI gets the hub's tools in a run: as text, and the profile with which it is started. */
 export type Wiring = { how: string; profile: Profile; wired: boolean }
 
 const proxy = ['serve', '--stdio-proxy']

@@ -76,7 +76,7 @@ export type SupervisionPlan = {
   hub: FoundHub
   /** The keys of the workspaces that the agent has, or may clone. */
   workspaces: AgentWorkspaces
-  /** The patterns of the addresses that the agent may clone; missing where it works in a project of this machine. */
+  /** The patterns of the addresses that the agent may clone; missing if it works in a project of this machine. */
   clones?: readonly string[]
   push: boolean
   capabilities: readonly string[]
@@ -321,7 +321,7 @@ function agentNamed(io: Io, settings: Settings, name: string | undefined): Agent
   throw new UsageError(`--start: there is no agent "${name}".${meant} Allowed: ${names.join(', ')}.`)
 }
 
-/** Checks that the agent's program is installed and logged in; asks the person where that cannot be known. */
+/** Checks that the agent's program is installed and logged in; asks the person if that cannot be known. */
 async function readyToStart(io: Io, place: Place, agent: AgentSettings, consent: Consent): Promise<void> {
   const profile = profileOf(agent)
   if (!profile || agent.kind === 'native') return

@@ -37,7 +37,7 @@ type SlotOptions = {
   hub: FoundHub
   capabilities: readonly string[]
   push: boolean
-  /** The name of this machine at the hub, where the person chose one for this run. */
+  /** The name of this machine at the hub, if the person chose one for this run. */
   machineName?: string
 }
 
@@ -48,10 +48,10 @@ type TaskAtWork = {
   sends: { id: string; notes: number }[]
 }
 
-/** How often the hub is told that a task is still at work. */
+/** How often the hub gets a report that a task is still at work. */
 const progressMs = 600_000
 
-/** Gives tasks of the hub to an agent of the crew, one after another, until this process is ended. The agent itself stays. */
+/** Gives tasks of the hub to an agent of the crew, one after another, until this process is stopped. The agent itself stays. */
 export async function workOnHubTasks(
   io: Io,
   place: Place,

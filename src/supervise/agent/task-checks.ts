@@ -70,7 +70,7 @@ export function taskChecks(io: Io, place: Place, settings: Settings, leash: Leas
   }
 }
 
-/** Sends checks to the hub under the person's key; undefined where this process has only an agent's. */
+/** Sends checks to the hub under the person's key; undefined if this process has only an agent's. */
 export function vouching({ env }: Io, hub: FoundHub, mask: (text: string) => string) {
   if (hub.caller?.role === 'agent') return undefined
   return (task: string, checks: SentCheck[], signal: AbortSignal) => {
@@ -115,7 +115,7 @@ class NotedBlobs implements Blobs {
     }
   }
 
-  /** A body as text; undefined where it is longer than the hub keeps. */
+  /** A body as text; undefined if it is longer than the hub keeps. */
   async text(ref: Ref): Promise<string | undefined> {
     return ref.bytes > longestText ? undefined : (await readBody(this.#blobs, ref))?.toString()
   }

@@ -18,7 +18,7 @@ type CarrierParts = {
 
 const megabytes = longestBundle / 1024 / 1024
 
-/** The carrier of an agent's work; undefined where people reach its repository as it is, because the hub is on the same machine. */
+/** The carrier of an agent's work; undefined if people reach its repository as it is, because the hub is on the same machine. */
 export function carrierFor(
   io: Io,
   { place }: FoundHub,

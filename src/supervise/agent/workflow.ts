@@ -24,7 +24,7 @@ export const usualWorkflow = 'orc'
 /** The file names of a workflow: its own, and those that earlier versions used. */
 const spellings = (name: string) => [name, `termaite-${name}`, `waaah-${name}`]
 
-/** Finds a workflow: the project's own where the folder is trusted, else the built-in one. */
+/** Finds a workflow: the project's own if the folder is trusted, else the built-in one. */
 export async function findWorkflow(io: Io, place: Place, name: string, consent: Consent): Promise<Workflow> {
   if (basename(name) !== name)
     throw new UsageError(`--as: found "${name}", allowed: the name of a workflow, not a path.`)

@@ -11,7 +11,7 @@ export async function childrenOf(root: number): Promise<number> {
   return Math.max(0, below.filter((pid) => isCounted(pid, lines.get(pid) ?? '')).length - 1)
 }
 
-/** Every process below the root, which is not among them. */
+/** Every process below the root, without the root itself. */
 async function descendants(root: number): Promise<number[]> {
   const listed = processFile(root, `task/${root}/children`) !== undefined
   const childrenOf = listed ? childrenFromProc : childrenFromTable(await processTable())
@@ -25,7 +25,7 @@ async function descendants(root: number): Promise<number[]> {
  * a crew looks at each of its terminals many times a second, and none of this comes from a disk.
  */
 function childrenFromProc(pid: number): number[] {
-  // A process that has ended meanwhile has no threads.
+  // A process that has exited meanwhile has no threads.
   return namesIn(`/proc/${pid}/task`).flatMap((thread) => {
     const list = processFile(pid, `task/${thread}/children`)?.toString('latin1') ?? ''
     return list.split(' ').filter(Boolean).map(Number)
@@ -44,7 +44,7 @@ function isCounted(pid: number, line: string): boolean {
   return stat !== undefined && parseStat(pid, stat.toString('latin1')) !== undefined
 }
 
-/** Command lines with a space between the words, as ps prints them; empty for a process that has ended meanwhile. */
+/** Command lines with a space between the words, as ps prints them; empty for a process that has exited meanwhile. */
 async function commandLines(pids: readonly number[]): Promise<Map<number, string>> {
   if (process.platform === 'linux')
     return new Map(pids.map((pid) => [pid, processFile(pid, 'cmdline')?.toString().replaceAll('\0', ' ') ?? '']))

@@ -34,7 +34,7 @@ export class EndMark {
     return bytes.subarray(0, end)
   }
 
-  /** Returns the bytes that were held back, once the stream has ended. */
+  /** Returns the bytes that were held back, once the stream is over. */
   rest(): Uint8Array {
     const held = this.#held
     this.#held = new Uint8Array(0)

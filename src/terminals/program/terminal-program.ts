@@ -8,7 +8,7 @@ import { withoutOurKeys } from '../../core/profile/key-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The name under which our own shells run; it tells them from the program that they start. */
+/** The name under which our own shells run; it distinguishes them from the program that they start. */
 export const layerName = 'termaite-terminal'
 
 /** How each shell is made to read all its init files, the login ones and the interactive ones, and then run a command. */

@@ -108,7 +108,7 @@ export class EmulatedScreen {
   }
 }
 
-/** The private modes that a terminal must share to stand in for another one, and whether each is on by default. */
+/** The private modes that a terminal must share to replace another one, and whether each is on by default. */
 const followed = new Map([
   [1, false],
   [9, false],

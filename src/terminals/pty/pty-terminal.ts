@@ -12,7 +12,7 @@ import { EmulatedScreen } from './emulated-screen.ts'
 /** Tells the shell that all output has been read. */
 const readSignal = 'SIGUSR1'
 
-/** Runs the program, then waits until all output was read: a PTY loses unread bytes soon after its shell has ended. */
+/** Runs the program, then waits until all output was read: a PTY loses unread bytes soon after its shell has exited. */
 export function ptyScript(id: string): string {
   return programScript('', `trap 'kill $!; exit $code' USR1\n${printEndMark(id)}sleep 60 & wait\n`)
 }

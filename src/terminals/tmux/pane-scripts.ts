@@ -19,7 +19,7 @@ type PaneProgram = {
   cwd: string
   env: Readonly<Record<string, string>>
   argv: readonly string[]
-  /** The process that the pane ends with, where there is one. */
+  /** The process that the pane is bound to, if any: the pane closes when that process exits. */
   boundTo?: number
 }
 
@@ -54,8 +54,8 @@ ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(bound
 }
 
 /**
- * A pane stays when its program has ended, so that its last screen can be read. Once the process is gone that would read it, the
- * pane is closed. A process that has ended and that its parent has not reaped yet counts as gone, too.
+ * A pane stays when its program has exited, so that its last screen can be read. Once the process that would read it is gone, the pane is
+ * closed. A process that has exited and that its parent has not reaped yet counts as gone, too.
  */
 const closeWithout = (pid: number, tmux: string) =>
   `kill -0 ${pid} && ! grep -qs ') [ZX] ' /proc/${pid}/stat || ${quotedWord(tmux)} set-option -p -t "$TMUX_PANE" remain-on-exit off\n`
@@ -86,8 +86,8 @@ function exported(env: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Keeps a pane's output in files that are named by the position of their first byte, and keeps the last three of them.
- * It runs as a child of the tmux server, and so goes on when termaite has ended.
+ * Keeps a pane's output in files that are named by the position of their first byte, and keeps the last three of them. It runs as a child
+ * of the tmux server, and so goes on after termaite has exited.
  */
 export function keepScript(out: string, path: string): string {
   return `${ownPath(path)}cd ${quotedWord(out)} || exit

@@ -67,24 +67,24 @@ export function lastRows(rows: readonly string[], count: number): string[] {
 const hangUp = 1
 const rounds = 40
 
-/** How a pane's program ended; resolves when all its output is on the screen. */
+/** How a pane's program exited; resolves when all its output is on the screen. */
 export async function exitOfPane(server: TmuxServer, pane: Pane, files: TerminalFiles, clock: Clock): Promise<Exit> {
   const state = await settled(server, pane, clock)
   const code = files.exitCode()
   if (code !== undefined) return exitOf(code)
   if (state === undefined) return { signal: hangUp }
-  // The shell was killed before it could write the code down; tmux may know how it ended, and may have lost it.
+  // The shell was killed before it could write the code down; tmux may know how it exited, or may have lost that.
   return state.status ? exitOf(Number(state.status)) : state.signal ? { signal: Number(state.signal) } : {}
 }
 
 type Dead = { status: string; signal: string }
 
-/** A tmux before 3.3 never says by which signal a shell ended: after this many rounds the signal is no longer waited for. */
+/** A tmux before 3.3 never reports the signal that killed a shell: after this many rounds nothing waits for the signal any more. */
 const statusRounds = 10
 
 /**
- * Waits until tmux has read all output, which is later than the shell's end, and has drawn its message, which is when it
- * knows how the shell ended. Undefined when the pane is gone too.
+ * Waits until tmux has read all output, which is later than the shell's exit, and has drawn its message, which it does once it knows how
+ * the shell exited. Undefined if the pane is gone too.
  */
 async function settled(server: TmuxServer, { pane }: Pane, clock: Clock): Promise<Dead | undefined> {
   for (let [round, deadRounds] = [0, 0]; ; round++) {

@@ -12,7 +12,7 @@ export const titleOption = '@termaite_title'
 /** The pane option with the mark of the last prompt that was pasted. */
 export const markOption = '@termaite_mark'
 
-/** One pane, by the server's own numbers, which hold as long as the server lives. */
+/** One pane, by the server's own numbers, which are valid as long as the server lives. */
 export type Pane = { pane: string; window: string; session: string; pid: number; tty: string; mode: Mode }
 
 const numbers = '#{pane_id} #{window_id} #{session_id} #{pane_pid} #{pane_tty}'
@@ -28,7 +28,7 @@ export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promis
     throw error
   }
   const all = await server.ask(list).catch((error) => {
-    // The session of the attached client has just ended, and other sessions may live on: tmux itself is asked.
+    // The session of the attached client has just closed, and other sessions may live on: so ask tmux itself.
     return /no current target/.test(messageOf(error)) ? server.run(list).catch(absent) : absent(error)
   })
   const found = all.split('\n').find((line) => line.startsWith(`${id} `))
@@ -61,7 +61,7 @@ async function besidePerson(server: TmuxServer, pane: string, { argv, title }: W
   await server.run([['new-window', '-d', '-t', `${session}:`, '-n', plain(title), '--', ...argv]])
 }
 
-/** How often a window is tried in our session, and the session itself, in turn. */
+/** How often termaite tries, in turn, to open a window in our session and to create the session. */
 const mostTries = 20
 
 /** Opens a window in our session; the first terminal creates the session, and it ends with the last one. */
@@ -72,7 +72,7 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
     ['new-window', '-d', '-t', `=${sessionName}:`, '-n', plain(title), '--', ...argv],
   ]
   const first = ['new-session', '-d', '-s', sessionName, '-n', plain(title), '-x', cols, '-y', rows, '--', ...argv]
-  // Between two tries another process may create the session, or close its last window: where programs end at once, again and again.
+  // Between two attempts another process may create the session, or close its last window: again and again, if programs exit at once.
   let why = ''
   let ending: string | undefined
   for (let tries = 0; tries < mostTries; tries++) {

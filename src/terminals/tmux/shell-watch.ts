@@ -14,14 +14,14 @@ export async function makeAlivePipe(folder: string, path: string): Promise<void>
 /** The shell command that opens the pipe and reports it with bytes: many, because every reader that looks takes one. */
 export const holdAlivePipe = 'exec 9<>alive; printf rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr >&9\n'
 
-/** Watches a shell by its pipe: without cost while the shell lives, and at once when it has ended. */
+/** Watches a shell by its pipe: without cost while the shell lives, and at once when it exits. */
 export class ShellWatch {
   readonly gone: Promise<void>
   #socket: Socket | undefined
 
   constructor(folder: string) {
     const fd = opened(folder)
-    // The system reports a shell that ends from now on; only a read tells whether it had ended before.
+    // The system reports a shell that exits from now on; only a read shows whether it had exited before.
     const left = fd === undefined || isLeft(fd)
     this.#socket = fd === undefined ? undefined : new Socket({ fd, readable: true, writable: false })
     this.gone = new Promise((resolve) => {

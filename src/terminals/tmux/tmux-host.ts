@@ -34,7 +34,7 @@ type TmuxParts = {
   /** The name of our own server, which is used when termaite does not run inside tmux. */
   socket?: string
   program?: string
-  /** Whether the programs end with this process, also where it is killed. */
+  /** Whether the programs are stopped with this process, even if it is killed. */
   bound?: boolean
 }
 
@@ -73,7 +73,7 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     if (!place || files.waits(clock.now())) return undefined
     const pane = await paneOf(serverAt(place.server), id, place.mode)
     if (pane) return terminalAt(id, files, place, pane)
-    // A window that was closed while no termaite ran may have left processes, which are ended now.
+    // A window that was closed while no termaite ran may have left processes, which are stopped now.
     if (!shellLives(files.folder)) await endLeft(id, files)
     return undefined
   }
@@ -84,7 +84,7 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     files.remove()
   }
 
-  /** Makes room for a terminal where an earlier process was killed while it opened the same one. */
+  /** Makes room for a terminal if an earlier process was killed while it opened the same one. */
   async function clear(id: string, files: TerminalFiles): Promise<void> {
     const place = files.place()
     const pane = place && (await paneOf(serverAt(place.server), id, place.mode))
@@ -135,7 +135,7 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
 
   /** Has the watchdog end the program of a terminal when this process dies. */
   function bind(terminal: TmuxTerminal, group: number): void {
-    // Where the watchdog finds the program by its mark, the shell around it goes on and closes the pane.
+    // On Linux the watchdog finds the program by its mark, and the shell around it goes on and closes the pane.
     if (process.platform !== 'linux') watchGroup(markOf(terminal.id), group)
     own.add(terminal)
     // Not awaited: the program may run for as long as this process.

@@ -20,7 +20,7 @@ export class TmuxError extends Error {
   override name = 'TmuxError'
 }
 
-/** Whether an error says that the server is not running, or has ended. */
+/** Whether an error says that the server is not running, or has exited. */
 export function isAbsent(error: unknown): boolean {
   return (
     error instanceof TmuxError && /no server running|error connecting|server exited|lost server/.test(error.message)
@@ -51,7 +51,7 @@ export class TmuxServer {
     this.#env = serverEnv(env)
   }
 
-  /** Runs commands like `run`, through the attached control client where there is one: for frequent commands. */
+  /** Runs commands like `run`, through the attached control client if there is one: for frequent commands. */
   async ask(commands: readonly (readonly string[])[]): Promise<string> {
     const answer = await this.#control()?.ask(commands)
     if (answer === undefined) return this.run(commands)
@@ -91,7 +91,7 @@ export class TmuxServer {
     })
   }
 
-  /** Tells the socket of our own server from a later one at the same path; undefined where there is none. */
+  /** Distinguishes the socket of our own server from a later one at the same path; undefined if it does not exist. */
   get socket(): string | undefined {
     const file = this.#session === undefined ? undefined : statSync(this.#socketPath, { throwIfNoEntry: false })
     return file && `${file.ino} ${file.ctimeMs}`
@@ -102,9 +102,9 @@ export class TmuxServer {
   }
 
   /**
-   * Removes the socket of our own server where that server is ending: its sessions are closed, no client is let in, and it stays for as
-   * long as one of its old clients does, such as one that hangs since its termaite was killed. The next command starts a new server. A
-   * socket that is another one by now belongs to a server that another process has started, and stays.
+   * Removes the socket of our own server if that server is shutting down: its sessions are closed, it accepts no client, and it stays for
+   * as long as one of its old clients does, such as one that hangs since its termaite was killed. The next command starts a new server. If
+   * the socket has changed by now, it belongs to a server that another process has started, and stays.
    */
   leave(ending: string): void {
     if (this.socket !== ending) return
@@ -167,8 +167,8 @@ class ControlClient {
   #open = true
 
   constructor(program: string, place: readonly string[], env: Record<string, string>, session: string) {
-    // A server that is ended right after this process was killed waits for ever for its control clients (tmux 3.3), and takes no session
-    // meanwhile: the watchdog ends the client with this process.
+    // A server that is stopped right after this process was killed waits for ever for its control clients (tmux 3.3), and accepts no
+    // session meanwhile: the watchdog kills the client with this process.
     const mark = `control-${randomUUID()}`
     watch(mark, env.PATH)
     const attach = ['attach-session', '-f', 'no-output,ignore-size', '-t', `=${session}`]
@@ -198,7 +198,7 @@ class ControlClient {
     return this.#open
   }
 
-  /** Returns the output of the commands, or the error; undefined when the client has ended. */
+  /** Returns the output of the commands, or the error; undefined if the client has exited. */
   ask(commands: readonly (readonly string[])[]): Promise<{ text: string } | { error: string } | undefined> {
     if (!this.#open) return Promise.resolve(undefined)
     return new Promise((done) => {

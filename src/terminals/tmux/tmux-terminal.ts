@@ -26,7 +26,7 @@ type TmuxTerminalParts = {
 
 /** How long bytes that tmux has drawn may be on their way to the files. */
 const handedOnMs = 20
-/** A program that draws all the time gets no sure picture. */
+/** A program that draws all the time gets a picture that may be inexact. */
 const mostPictures = 3
 
 const colours = /\u001b\[[\d;:]*m/g
@@ -90,7 +90,7 @@ export class TmuxTerminal implements Terminal {
     return lastRows((await capturePane(this.#parts.server, this.#pane, rows)).rows, rows)
   }
 
-  /** tmux draws before it hands the bytes on, so a picture is sure only where nothing was handed on around it. */
+  /** tmux draws before it passes the bytes on, so a picture is exact only if no bytes were passed on around it. */
   async paint(above = 0): Promise<Picture> {
     const { files, clock } = this.#parts
     for (let tries = 1; ; tries++) {
@@ -137,7 +137,7 @@ export class TmuxTerminal implements Terminal {
   async close(): Promise<void> {
     const { files, pane, server, clock, dropped } = this.#parts
     const known = files.place() !== undefined
-    // The process number of an ended shell may belong to a stranger.
+    // After a shell has exited, its process number may belong to a stranger.
     await endProgram(this.id, shellLives(files.folder) ? pane.pid : undefined, clock)
     if (known && !dropped.aborted) await this.exited
     await server.ask([['kill-pane', '-t', pane.pane]]).catch(() => {})
@@ -149,7 +149,7 @@ export class TmuxTerminal implements Terminal {
     const { row, col } = screen.cursor
     const wanted = Math.min(rows.length, screen.rows.length + above)
     const drawn = rows.slice(-wanted)
-    // A row begins in the colours in which the row before it ended.
+    // A row begins in the colours of the end of the row before it.
     const begun = rows.slice(0, -wanted).join('').match(colours)?.join('') ?? ''
     const text = `\u001b[0m\u001b[r\u001b[2J\u001b[H${begun}${drawn.join('\r\n')}\u001b[0m${modes}\u001b[${row + 1};${col + 1}H`
     return { text, cols: screen.cols, rows: screen.rows.length }
@@ -188,7 +188,7 @@ export class TmuxTerminal implements Terminal {
   async #watch(): Promise<Exit> {
     const { files, dropped, server, pane, clock } = this.#parts
     const alive = new ShellWatch(files.folder)
-    // A signal that has aborted already tells nobody any more, and an open watch would keep this process from its end.
+    // A signal that has already aborted sends no more events, and an open watch would keep this process from exiting.
     if (dropped.aborted) alive.close()
     else dropped.addEventListener('abort', () => alive.close(), { once: true })
     await alive.gone

@@ -172,7 +172,7 @@ export async function pictureIn(path: string): Promise<Picture | undefined> {
 const tooLarge = (size: number) =>
   `a picture of ${sizeText(size)} is too large; scale it below ${sizeText(longestPicture)}`
 
-/** The picture in these bytes; undefined when they are none. Throws when it is too large or damaged. */
+/** The picture in these bytes; undefined if they are not a picture. Throws when it is too large or damaged. */
 export function pictureOf(bytes: Buffer): Picture | undefined {
   const facts = pictureFacts(bytes)
   if (!facts) return undefined

@@ -79,7 +79,7 @@ export function openProjectCopies(
   }
 }
 
-/** Why no copy of the project can be made, as the end of a sentence; undefined where one can. */
+/** Why no copy of the project can be made, as the end of a sentence; undefined if one can. */
 export async function noCopies({ ephemeral, place, io }: App): Promise<string | undefined> {
   if (ephemeral) return 'nothing of this run is kept'
   if (!gitFolders(place.root)) return 'this project is not a git repository'

@@ -35,7 +35,7 @@ const line = (text: string) => JSON.stringify(shortened(text.trim(), longestMess
 
 const names = frameworkNames.join('|')
 
-/** Reads the chosen label from an answer; undefined when no one label stands out. */
+/** Reads the chosen label from an answer; undefined if the answer does not single out one label. */
 export function parseLabel(answer: string): Framework | undefined {
   const lines = answer.split('\n').map((line) => line.replace(/[^\w-]+/g, ' ').trim())
   // The last label alone on a line counts: an agent that reasons first decides at the end.
