@@ -16,28 +16,29 @@ import { skipped } from './turns.ts'
  * The questions of each CLI before it is ready, its question about a command, and the labels that say yes. `trust` are the answers about
  * the folder, and `no` is the last answer about the command, as the CLI numbers them.
  */
-const ways: Record<string, { first: string[]; yes: string[]; asks: string; trust: string[]; no: string }> = {
+const ways: Record<string, { first: string[]; yes: string[]; asks: string; trust: string[]; no: RegExp }> = {
   claude: {
     first: ['trust', 'login'],
     yes: ['Yes, I trust this folder', 'Yes'],
     asks: 'Bash command (makes a file): Do you want to proceed?',
     // The dialog about trust has no numbers, so its answers have ours.
     trust: ['2 Yes, I trust this folder', '3 No, exit'],
-    no: '4 No',
+    no: /^4 No$/,
   },
   gemini: {
     first: ['trust'],
     yes: ['Trust folder (project)', 'Allow once'],
     asks: 'Allow execution of [Shell]?',
     trust: ['1 Trust folder (project)', '2 Trust parent folder (…)', "3 Don't trust"],
-    no: '3 No, suggest changes',
+    // Gemini offers a lasting answer only after it has read the trust that it was just given.
+    no: /^[23] No, suggest changes$/,
   },
   codex: {
     first: ['trust'],
     yes: ['Trust and continue', 'Yes, proceed'],
     asks: 'Would you like to run the following command? Reason: It must be made.',
     trust: ['1 Trust and continue', '2 Quit'],
-    no: '3 No, and tell Codex what to do differently',
+    no: /^3 No, and tell Codex what to do differently$/,
   },
 }
 
@@ -63,8 +64,8 @@ const keyOf = (events: readonly Event[]) => events.findLast((event) => event.typ
 
 const lacks = (kind: Kind) => kind === 'tmux' && spawnSync('tmux', ['-V']).error && 'tmux is not installed'
 
-// The CLIs share the processors, but do not wait for each other.
-describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
+// One after another: three at once made Gemini and Qwen slower than their own timeouts allow.
+describe('the real CLIs in real terminals', { concurrency: 1 }, () => {
   for (const [cli, { first, yes, asks, trust, no }] of Object.entries(ways))
     for (const kind of ['tmux', 'pty'] as const)
       test(
@@ -88,7 +89,7 @@ describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
           })
           const { text, shows } = it.asked.at(-1)!
           assert.deepEqual({ text, shows }, { text: asks, shows: [{ type: 'command', command: 'touch made.txt' }] })
-          assert.equal(numbered(it.asked.at(-1)!).at(-1), no)
+          assert.match(numbered(it.asked.at(-1)!).at(-1)!, no)
           assert.ok(existsSync(join(it.cwd, 'made.txt')))
           assert.deepEqual(states(shell), ['busy', 'asking', 'busy', 'idle'])
 
