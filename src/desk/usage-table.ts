@@ -3,7 +3,7 @@ import { grouped } from '../base/text/number-words.ts'
 import { duration } from '../chat/style/numbers.ts'
 import { table } from '../base/text/table.ts'
 
-/** What a row of the usage table can group by. */
+/** The properties by which the usage table can group its rows. */
 export const usageRows = ['agent', 'day', 'project', 'framework'] as const satisfies readonly UsageBy[]
 
 /** How the answers of one agent were judged; `unjudged` counts those that were neither judged nor checked. */

@@ -24,7 +24,7 @@ export type CommandWorld = {
   screen: CommandScreen
 }
 
-/** What a command may do with the screen on which it was typed; a plain line screen does as much of it as it can. */
+/** The actions that a command can take on the screen where the person typed it. A screen of plain lines supports only some of them. */
 export type CommandScreen = {
   /** Hands the terminal to another program while `work` runs. */
   suspend<T>(work: () => Promise<T>): Promise<T>

@@ -42,7 +42,7 @@ export function translatedOptions(options: readonly Option[], meaningOf: (option
   return consentOptions({ once, always, no, others })
 }
 
-/** What an answer allows, as text, the most dangerous first. */
+/** The words that say what an answer allows, beginning with the most dangerous answer. */
 const allowance: Readonly<Record<Meaning, string>> = {
   always: 'allows it every time',
   once: 'allows it once',

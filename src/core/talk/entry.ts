@@ -188,7 +188,7 @@ export type Live =
   | { type: 'state'; state: 'held' | 'starting' | 'busy' | 'asking' | 'idle'; terminal?: true }
   /** The agent's plan, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
-  /** What the turn waits for from now on, until its next event. `until`: when something that went wrong is tried again. */
+  /** The turn waits until its next event; `words` say for what. `until` is the time of the next try, if something failed. */
   | { type: 'waiting'; words: string; until?: number }
   /** The step that a framework is at. */
   | { type: 'phase'; framework: Framework; words: string }

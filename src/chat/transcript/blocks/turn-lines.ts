@@ -103,7 +103,7 @@ export function commandLines({ text, how }: CommandBlock, width: number, { theme
 /** The first letter of a message that begins with an ordinary word; a name, a flag or a path stays as it is. */
 const sentenceStart = /^(?=(?:an?|the|there|this|that|these|no|nothing|none|only|every|one) )./
 
-/** What the person can do next, for each kind of failure. */
+/** The next step that each kind of failure leaves to the person. */
 const nextSteps: Record<FailureKind, string> = {
   quota: '/agents shows which agents are free; /switch chooses another one.',
   busy: 'Send it again in a moment, or choose another agent with /switch.',
