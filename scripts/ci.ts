@@ -38,7 +38,7 @@ process.env.TERMAITE_GOLDEN_SEEN = seen
 const tests = 'node scripts/test.ts --unchecked'
 
 const clis = run('node scripts/real-clis.ts', 'ignore')
-const bare = await stage('an empty machine', 'npm run --silent test:bare --')
+const bare = await stage('an empty machine', 'npm run --silent test:bare --', [], 'repeats')
 await run('npm run --silent system')
 const skipped = filesWith(bare, 'skipped')
 if (skipped.length > 0) await stage('what was skipped there', tests, skipped, 'repeats')
@@ -65,8 +65,8 @@ function goldenParts(): string[] {
 }
 
 /**
- * Runs one stage. Where it drives foreign programs, such as tmux, a browser or the real CLIs, a file that failed is run once more,
- * alone: one that passes then is named as unsteady, with both outputs above. The form of the program stays the same.
+ * Runs one stage. Where the machine may be too busy for a foreign program, such as a shell, tmux, a browser or a real CLI, a file that
+ * failed is run once more, alone: one that passes then is named as unsteady, with both outputs above. The form of the program stays the same.
  */
 async function stage(
   name: string,

@@ -81,10 +81,10 @@ function withoutEmptyEnd(rows: readonly string[]): string[] {
   return rows.slice(0, last + 1).map((row) => row.trimEnd())
 }
 
-/** Matching is cut off after this time: a pattern that backtracks would stop the whole process. */
+/** One try to match is cut off after this time: a pattern that backtracks would stop the whole process. */
 const patternMs = 250
-/** On a machine that is busy with other work the time passes without us, and the pattern is tried this often. */
-const patternTries = 5
+/** The processor time after which a pattern is given up. A busy machine takes the time from us: then the pattern is tried again. */
+const patternCpuMs = 200
 
 /** A test for a regular expression of a client: limited in time, and refused at once when it is invalid. */
 async function patternTest(source: string): Promise<(text: string) => boolean> {
@@ -96,15 +96,12 @@ async function patternTest(source: string): Promise<(text: string) => boolean> {
   const { Script, createContext } = await import('node:vm')
   const script = new Script('new RegExp(source, "m").test(text)')
   return (text) => {
-    for (let left = patternTries; left > 0; left--) {
-      const before = process.cpuUsage()
+    const before = process.cpuUsage()
+    const spentMs = ({ user, system } = process.cpuUsage(before)) => (user + system) / 1_000
+    while (spentMs() < patternCpuMs)
       try {
         return script.runInContext(createContext({ source, text }), { timeout: patternMs }) === true
-      } catch {
-        const { user, system } = process.cpuUsage(before)
-        if (user + system >= (patternMs * 1_000) / 2) break
-      }
-    }
+      } catch {}
     throw new CrewError(`pattern: ${source} takes too long on this output; write one that does not backtrack.`)
   }
 }

@@ -32,6 +32,17 @@ export async function within<T>(clock: Clock, result: Promise<T>, ms: number): P
   }
 }
 
+/** Runs something with a signal that aborts after `ms`, with an error that names the time. */
+export async function limited<T>(clock: Clock, ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const [limit, done] = [new AbortController(), new AbortController()]
+  callAfter(clock, ms, done.signal, () => limit.abort(new Error(`it took longer than ${ms / 1000} seconds`)))
+  try {
+    return await run(limit.signal)
+  } finally {
+    done.abort()
+  }
+}
+
 /**
  * A time of day that goes on evenly from where it began, whatever somebody does to the clock: the differences of its times
  * are durations, and its times can still be compared with those that other processes kept.

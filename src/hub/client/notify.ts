@@ -4,6 +4,7 @@ import type { Io } from '../../core/io.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Notice, Occasion } from '../../core/talk/notice.ts'
 import { collect } from '../../base/process/collect.ts'
+import { limited } from '../../base/time/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { titleOf, wantsOccasion } from '../../core/talk/notice.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
@@ -63,8 +64,8 @@ function wayOf(way: Settings['notify'][number], parts: NotifyParts): Way {
   if (typeof way === 'string') return { name: way, isLocal: true, send: async (notice) => ring(way, notice, io) }
   const { on, ntfy, command } = way
   if (ntfy !== undefined)
-    return defined({ name: 'ntfy', isLocal: false, on, send: (notice: Notice) => post(ntfy, notice, io.env) })
-  const send = (notice: Notice) => run(command!, notice, { env: io.env, cwd })
+    return defined({ name: 'ntfy', isLocal: false, on, send: (notice: Notice) => post(ntfy, notice, io) })
+  const send = (notice: Notice) => run(command!, notice, { ...io, cwd })
   return defined({ name: 'the command', isLocal: false, on, send })
 }
 
@@ -74,39 +75,37 @@ function ring(way: 'desktop' | 'bell', notice: Notice, { env, err }: NotifyParts
 }
 
 /** Posts a notice to ntfy. A server's token is read from NTFY_TOKEN, as ntfy's own program does. */
-async function post(url: string, notice: Notice, env: Io['env']): Promise<void> {
+async function post(url: string, notice: Notice, { env, clock }: NotifyParts['io']): Promise<void> {
   const { fetchFor } = await import('../../base/http/proxied-fetch.ts')
-  const answer = await fetchFor(env)(url, {
-    method: 'POST',
-    body: notice.text,
-    headers: defined({
-      // Headers are Latin-1, so the title is encoded in the way that ntfy decodes.
-      title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
-      tags: notice.event,
-      click: notice.url,
-      priority: notice.event === 'done' || notice.event === 'progress' ? undefined : 'high',
-      authorization: env.NTFY_TOKEN ? `Bearer ${env.NTFY_TOKEN}` : undefined,
-    }) as Record<string, string>,
-    signal: AbortSignal.timeout(patienceMs),
-  })
+  const headers = defined({
+    // Headers are Latin-1, so the title is encoded in the way that ntfy decodes.
+    title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
+    tags: notice.event,
+    click: notice.url,
+    priority: notice.event === 'done' || notice.event === 'progress' ? undefined : 'high',
+    authorization: env.NTFY_TOKEN ? `Bearer ${env.NTFY_TOKEN}` : undefined,
+  }) as Record<string, string>
+  const answer = await limited(clock, patienceMs, (signal) =>
+    fetchFor(env)(url, { method: 'POST', body: notice.text, headers, signal }),
+  )
   if (!answer.ok) throw new Error(`the server answered with HTTP ${answer.status}`)
 }
 
-async function run(command: string, notice: Notice, place: { env: Io['env']; cwd: string }): Promise<void> {
-  const options = {
-    ...place,
-    env: withoutModelKeys(withoutProject(place.env, place.cwd)),
-    input: `${JSON.stringify(notice)}\n`,
-    signal: AbortSignal.timeout(patienceMs),
-  }
-  const { code, err, error } = await collect('bash', ['-c', command], options)
-  if (code !== 0)
-    throw (
-      error ??
-      new Error(
-        err.trim().split('\n').at(-1) || `the command ended with ${code === undefined ? 'a signal' : `code ${code}`}`,
+async function run(command: string, notice: Notice, place: NotifyParts['io'] & { cwd: string }): Promise<void> {
+  const { cwd, clock } = place
+  const env = withoutModelKeys(withoutProject(place.env, cwd))
+  await limited(clock, patienceMs, async (signal) => {
+    const options = { cwd, env, input: `${JSON.stringify(notice)}\n`, signal }
+    const { code, err, error } = await collect('bash', ['-c', command], options)
+    signal.throwIfAborted()
+    if (code !== 0)
+      throw (
+        error ??
+        new Error(
+          err.trim().split('\n').at(-1) || `the command ended with ${code === undefined ? 'a signal' : `code ${code}`}`,
+        )
       )
-    )
+  })
 }
 
 const longest = 200
