@@ -19,7 +19,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   safety: ['base', 'core', 'hub/model'],
   worktrees: ['base', 'core', 'hub/model'],
   acp: ['base', 'core', 'questions', 'chat'],
-  page: ['base', 'core', 'hub/model', 'chat', 'hub/engine'],
+  page: ['base', 'core', 'hub/model', 'chat'],
   settings: ['base', 'core', 'languages', 'hub/model', 'models', 'profiles', 'store', 'safety'],
   wire: ['base', 'core', 'hub/model', 'hub/engine', 'page'],
   border: ['base', 'core', 'models', 'home', 'safety', 'settings', 'wire'],

@@ -6,8 +6,8 @@ import type {
   UsedAmounts,
 } from '../../src/core/turns/conversations.ts'
 import type { KeptAct } from '../../src/hub/model/access/hub-audit.ts'
-import type { ListedInvite } from '../../src/hub/engine/access/invites.ts'
-import type { ListedLink, ListedSignIn } from '../../src/hub/engine/access/sign-ins.ts'
+import type { ListedInvite } from '../../src/hub/model/access/hub-invite.ts'
+import type { ListedLink, ListedSignIn } from '../../src/hub/model/access/sign-in.ts'
 import type { Shape } from '../../src/core/data/shape.ts'
 import { callerRoles } from '../../src/hub/model/access/hub-key.ts'
 import { taskStates } from '../../src/hub/model/tasks/task.ts'

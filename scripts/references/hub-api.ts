@@ -8,7 +8,7 @@ import { hubProtocol } from '../../src/hub/model/hub-protocol.ts'
 import { takesKey } from '../../src/hub/http/access/hub-router.ts'
 import { hubRoutes } from '../../src/hub/http/hub-routes.ts'
 import { serverPaths } from '../../src/hub/http/access/server-paths.ts'
-import { operations } from '../../src/hub/engine/access/hub-roles.ts'
+import { rights } from '../../src/hub/model/access/rights.ts'
 import { ofDashboard, plainText, routeAnswers } from './hub-answers.ts'
 import { namedShapes } from './hub-shapes.ts'
 import { code, nobody, page, plain, table } from './page.ts'
@@ -87,7 +87,7 @@ function routeOperation(route: HubRoute): object {
     operationId: operationId(method, path),
     summary: about,
     tags: [tagOf(path)],
-    'x-roles': operations[operation].roles,
+    'x-roles': rights[operation].roles,
     ...parametersIn(path, query, takesKey(route)),
     ...(takesPieces
       ? { requestBody: { required: true, content: { 'application/octet-stream': {} } } }
@@ -210,7 +210,7 @@ export function apiReference(): string {
             takesPieces ? 'the bytes' : fieldWords(body),
             answerWords(answer),
             Object.keys(query).map(code).join(', '),
-            operations[operation].roles.join(', '),
+            rights[operation].roles.join(', '),
           ]),
       ),
     ]),

@@ -7,8 +7,8 @@ import type { WorkspaceDay } from '../../src/hub/model/tasks/spending-cap.ts'
 import type { TaskNote } from '../../src/hub/model/tasks/task-note.ts'
 import type { TaskTry } from '../../src/hub/model/tasks/task-try.ts'
 import type { HubAgent, Task, TaskStep } from '../../src/hub/model/tasks/task.ts'
-import type { AgentNow, HubState } from '../../src/hub/engine/hub-looks.ts'
-import type { ListedKey } from '../../src/hub/engine/access/hub-keys.ts'
+import type { AgentNow, HubState } from '../../src/hub/model/hub-state.ts'
+import type { ListedKey } from '../../src/hub/model/access/hub-key.ts'
 import {
   about,
   anything,

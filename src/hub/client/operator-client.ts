@@ -3,9 +3,9 @@ import type { HubRole } from '../model/access/hub-key.ts'
 import type { MachineRules } from '../model/tasks/machine-rules.ts'
 import type { MachineStanding } from '../model/machine-standing.ts'
 import type { Prunable, Pruned } from '../model/tasks/retention.ts'
-import type { ListedKey, NewKey, Rotation } from '../engine/access/hub-keys.ts'
-import type { InviteWish, ListedInvite, NewInvite } from '../engine/access/invites.ts'
-import type { MachineWish } from '../engine/operator-orders.ts'
+import type { ListedKey, NewKey, Rotation } from '../model/access/hub-key.ts'
+import type { InviteWish, ListedInvite, NewInvite } from '../model/access/hub-invite.ts'
+import type { MachineWish } from '../model/tasks/machine-rules.ts'
 import type { HubConnection } from './hub-connection.ts'
 
 /** The subject of a pause: an agent, the agents of a machine, or the whole hub. */

@@ -1,6 +1,6 @@
 import type { Io } from '../../core/io.ts'
 import type { LinkRole } from '../model/access/sign-in.ts'
-import type { LinkWish } from '../engine/access/sign-ins.ts'
+import type { LinkWish } from '../model/access/sign-in.ts'
 import type { HubClient } from './hub-client.ts'
 import { localTimeFrom } from '../../base/time/local-time.ts'
 import { runningHub } from '../../border/running-processes.ts'

@@ -1,8 +1,6 @@
 import type { AgentStanding } from '../model/tasks/agent-status.ts'
 import type { AgentRow, HubLedger, LedgerLook, TaskQuery } from '../model/hub-ledger.ts'
-import type { InboxMark } from '../model/tasks/inbox.ts'
-import type { AgentRest, MachineRules } from '../model/tasks/machine-rules.ts'
-import type { Pipeline } from '../model/tasks/pipeline.ts'
+import type { AgentNow, HubState } from '../model/hub-state.ts'
 import type { Schedule } from '../model/plans/schedule.ts'
 import type { WorkspaceDay } from '../model/tasks/spending-cap.ts'
 import type { HubAgent, Task, TaskState } from '../model/tasks/task.ts'
@@ -13,22 +11,6 @@ import { finishedStates } from '../model/hub-ledger.ts'
 import { FleetRules, heldByMachine, wholeHub } from '../model/tasks/machine-rules.ts'
 import { isAbout, waits } from './rules/presence.ts'
 import { explained, HubError, NoTask } from './rules/task-rules.ts'
-
-/** An agent with its standing at the hub: `task` is the task that it has, `rests` says why it gets no task. */
-export type AgentNow = HubAgent & { waits: boolean; about: boolean; task?: string; rests?: AgentRest }
-
-/** Everything that is at the hub; `seq` is the number of the last change in it, `epoch` the series of numbers that it belongs to. */
-export type HubState = {
-  seq: number
-  epoch: string
-  agents: AgentNow[]
-  tasks: Task[]
-  marks: InboxMark[]
-  days: WorkspaceDay[]
-  pipelines: Pipeline[]
-  /** The rules of machines, and the pause of the whole hub. */
-  rules: MachineRules[]
-}
 
 /** The place of a task in a list, the newest first. */
 export type TaskPlace = NonNullable<TaskQuery['after']>

@@ -1,23 +1,11 @@
 import type { HubCaller } from '../model/access/hub-key.ts'
 import type { HubLedger } from '../model/hub-ledger.ts'
-import type { MachineRules, Pause } from '../model/tasks/machine-rules.ts'
+import type { MachineRules, MachineWish, Pause } from '../model/tasks/machine-rules.ts'
 import type { HubAgent } from '../model/tasks/task.ts'
 import type { Rounds } from './rounds/rounds.ts'
 import { defined } from '../../base/defined.ts'
 import { wholeHub } from '../model/tasks/machine-rules.ts'
-import { integer, list, string } from '../../core/data/shape.ts'
 import { HubError } from './rules/task-rules.ts'
-
-/** Why something is paused; people see it beside the name. */
-export const reason = string({ matches: /^[^\p{Cc}]{1,1000}$/u, wants: 'one line of at most 1,000 letters' })
-/** The labels of a machine. Many more than this would slow down every match. */
-export const labels = list(
-  string({ matches: /^[^\s,\p{Cc}]{1,100}$/u, wants: '1 to 100 letters without spaces and commas' }),
-  0,
-  50,
-)
-/** The most tasks of a machine at once; 0 for no limit. */
-export const limit = integer(0, 100_000)
 
 /** The name of a machine that a client sent. */
 export function machineNamed(name: string): string {
@@ -27,9 +15,6 @@ export function machineNamed(name: string): string {
 
 /** A pause as it is ordered. */
 type PauseWish = { by: string; why?: string | undefined; drains?: boolean | undefined }
-
-/** Labels and a limit as they are set: a missing field stays as it was, an empty list and 0 take it away. */
-export type MachineWish = { labels?: readonly string[] | undefined; limit?: number | undefined }
 
 /**
  * The orders of operators: to give nothing new to an agent, to the agents of a machine or to anybody, and the labels and the limit of

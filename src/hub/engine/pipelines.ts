@@ -1,7 +1,7 @@
 import type { CronTimes } from '../../base/time/cron-times.ts'
 import type { Pipeline } from '../model/tasks/pipeline.ts'
 import type { Plan, PlanSchedule } from '../model/plans/plan.ts'
-import type { Schedule } from '../model/plans/schedule.ts'
+import type { AddedPlan, Schedule } from '../model/plans/schedule.ts'
 import type { QueuedTask, Task, UndoneTask } from '../model/tasks/task.ts'
 import type { CapAnswer, SpendingCap } from '../model/tasks/spending-cap.ts'
 import type { HubLedger } from '../model/hub-ledger.ts'
@@ -40,9 +40,6 @@ type PlanText = {
   by: string
   now: number
 }
-
-/** The answer to a plan: a pipeline that begins now, or a schedule that begins pipelines later. */
-export type AddedPlan = { pipeline: Pipeline; schedule?: undefined } | { schedule: Schedule; pipeline?: undefined }
 
 type Parts = {
   rounds: Pick<Rounds, 'wish'>

@@ -3,9 +3,9 @@ import type { Spent } from '../../core/work/budget.ts'
 import type { HubAgent, Task } from '../model/tasks/task.ts'
 import type { Registration } from './hub.ts'
 import type { LateWork, Response } from './task-work.ts'
-import type { AgentNow } from './hub-looks.ts'
+import type { AgentNow } from '../model/hub-state.ts'
 import type { KeptText, TryBundle } from '../model/tasks/task-try.ts'
-import type { Given } from './rounds/waiting-agents.ts'
+import type { GivenTicket } from '../model/hub-state.ts'
 
 /** The hub answered and refused the request; the message says why. */
 export class HubRefused extends Error {
@@ -22,8 +22,6 @@ export class HubAway extends Error {}
 
 /** A server answered whose certificate cannot be trusted. The message says why and what to do. */
 export class HubUntrusted extends HubAway {}
-
-export type GivenTicket = Exclude<Given, { type: 'task' }> | { type: 'task'; task: Task; ticket: string }
 
 /** The hub as an agent's process sees it. Every call rejects with HubAway or HubRefused. */
 export interface RemoteHub {

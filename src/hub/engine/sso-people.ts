@@ -3,7 +3,7 @@ import type { HubCaller } from '../model/access/hub-key.ts'
 import type { HubLedger } from '../model/hub-ledger.ts'
 import type { Rounds } from './rounds/rounds.ts'
 import { markKey, ssoItem } from '../model/tasks/inbox.ts'
-import { mayDo } from './access/hub-roles.ts'
+import { mayDo } from '../model/access/rights.ts'
 
 /** A person who was not seen for this time is no longer listed. */
 const knownMs = 90 * 86_400_000

@@ -4,7 +4,7 @@ import type { TaskState } from '../model/tasks/task.ts'
 import type { Hub } from '../engine/hub.ts'
 import type { Resources } from '../../wire/mcp/tool-server.ts'
 import { attachmentUri } from '../engine/tools/tool-views.ts'
-import { mayDo } from '../engine/access/hub-roles.ts'
+import { mayDo } from '../model/access/rights.ts'
 import { HubError } from '../engine/rules/task-rules.ts'
 
 /** The files of tasks as MCP resources. An agent sees those of the task that it has. */

@@ -21,7 +21,8 @@ import type { SsoRules } from './access/sso-door.ts'
 import { ServerResponse } from 'node:http'
 import { defined } from '../../base/defined.ts'
 import { LedgerAway } from '../model/ledger-away.ts'
-import { checkRole, mayDo, operations } from '../engine/access/hub-roles.ts'
+import { checkRole } from '../engine/access/hub-roles.ts'
+import { mayDo, rights } from '../model/access/rights.ts'
 import { HubError } from '../engine/rules/task-rules.ts'
 import { RateLimit, accessCheck, bearerIn, listenHttp, refuseRequest } from '../../wire/http/http-server.ts'
 import { WrongKeys } from '../../wire/http/wrong-keys.ts'
@@ -215,14 +216,14 @@ async function acceptSocket(
     const isIn = accessOf(request, caller, doors, options)
     if (links && request.url === serverPaths.link.path) {
       if (!mayDo(caller.role, 'machine'))
-        return send(response, refusal(403, `${caller.name} may not ${operations.machine.words}`))
+        return send(response, refusal(403, `${caller.name} may not ${rights.machine.words}`))
       response.detachSocket(socket as Socket)
       return links.accept(request, socket, head, { caller, isIn })
     }
     if (!sockets || request.url !== serverPaths.terminals.path)
       return send(response, refusal(404, `there is no socket at ${request.url}`))
     if (!mayDo(caller.role, 'terminals'))
-      return send(response, refusal(403, `${caller.name} may not ${operations.terminals.words}`))
+      return send(response, refusal(403, `${caller.name} may not ${rights.terminals.words}`))
     trail?.came(caller, front.arrival(request).address)
     await trail?.note({ caller, act: 'terminals open', status: 200 })
     response.detachSocket(socket as Socket)

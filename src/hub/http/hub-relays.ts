@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocketServer } from 'ws'
-import type { HubOperation } from '../engine/access/hub-roles.ts'
+import type { Right } from '../model/access/rights.ts'
 import type { MachineOffer } from '../model/machine-standing.ts'
 import type { AnswerContext, Answers } from '../../wire/frames/answering.ts'
 import type { Asking, AskOptions } from '../../wire/frames/asking.ts'
@@ -10,7 +10,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { longestWorkMs } from '../model/machine-work.ts'
-import { mayDo, operations } from '../engine/access/hub-roles.ts'
+import { mayDo, rights } from '../model/access/rights.ts'
 import { relayPath } from '../../wire/link/link-greeting.ts'
 import { WireAnswering } from '../../wire/frames/answering.ts'
 import { WireAsking } from '../../wire/frames/asking.ts'
@@ -170,7 +170,7 @@ export class HubRelays {
  * The operation that a request of another hub has in the table of roles. The hub that requests work has checked which work the person may
  * request.
  */
-const operationsOf: Record<MachineOffer | 'work', HubOperation> = {
+const operationsOf: Record<MachineOffer | 'work', Right> = {
   turns: 'turns',
   answers: 'turns',
   terminals: 'terminals',
@@ -199,10 +199,7 @@ class RelayAnswers implements Answers {
     if (scope === 'process') return undefined
     const operation = operationsOf[scope]
     if (!mayDo(by.role, operation))
-      throw new WireFailure(
-        'forbidden',
-        `${by.name} has the role ${by.role} and may not ${operations[operation].words}.`,
-      )
+      throw new WireFailure('forbidden', `${by.name} has the role ${by.role} and may not ${rights[operation].words}.`)
     const there = this.#here(machine)
     if (!there) throw new WireFailure('away', `${machine} is not linked to this hub any more.`)
     if ('answer' in there) return there.answer(method, params, { by, signal })

@@ -7,7 +7,7 @@ import type { Terminal } from '../../core/screen/terminal.ts'
 import type { HubCaller } from '../model/access/hub-key.ts'
 import type { HubFrame, PageFrame } from '../../page/terminal-frames.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { mayDo, operations } from '../engine/access/hub-roles.ts'
+import { mayDo, rights } from '../model/access/rights.ts'
 import { heartbeatMs } from '../../page/heartbeat.ts'
 import { drawnBytes, readPageFrame, signedOut, signedOutReason, terminalsProtocol } from '../../page/terminal-frames.ts'
 import { TerminalView } from './terminal-view.ts'
@@ -251,7 +251,7 @@ class PageTerminals {
   #mayType(channel: number): boolean {
     const { role, name } = this.caller
     if (mayDo(role, 'type')) return true
-    const why = `${name} has the role ${role} and may not ${operations.type.words}.`
+    const why = `${name} has the role ${role} and may not ${rights.type.words}.`
     this.#tell({ type: 'refused', channel, why })
     return false
   }

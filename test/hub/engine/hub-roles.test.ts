@@ -1,5 +1,5 @@
 import type { CallerRole } from '../../../src/hub/model/access/hub-key.ts'
-import type { HubOperation } from '../../../src/hub/engine/access/hub-roles.ts'
+import type { Right } from '../../../src/hub/model/access/rights.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { hubRoles } from '../../../src/hub/model/access/hub-key.ts'
 import { answerRequest } from '../../../src/hub/http/access/hub-router.ts'
 import { hubRoutes } from '../../../src/hub/http/hub-routes.ts'
 import { HubKeys } from '../../../src/hub/engine/access/hub-keys.ts'
-import { mayDo, operations } from '../../../src/hub/engine/access/hub-roles.ts'
+import { mayDo, rights } from '../../../src/hub/model/access/rights.ts'
 import { SignIns } from '../../../src/hub/engine/access/sign-ins.ts'
 import { hubTools } from '../../../src/hub/engine/tools/hub-tools.ts'
 import { hubAt, ticketAt } from './seat.ts'
@@ -17,7 +17,7 @@ import { goldenOf } from '../../golden.ts'
 const golden = goldenOf(import.meta.filename)
 
 /** The roles that may do each operation, written a second time: a new operation has to be decided here as well. */
-const table: Record<HubOperation, string> = {
+const table: Record<Right, string> = {
   self: 'guest observer agent member admin',
   read: 'observer agent member admin',
   register: 'agent admin',
@@ -51,7 +51,7 @@ const table: Record<HubOperation, string> = {
 }
 
 /** The operation of every route and tool. */
-const routes: Record<string, HubOperation> = {
+const routes: Record<string, Right> = {
   'GET /api/state': 'read',
   'GET /api/machines': 'read',
   'POST /api/machines/:id/forget': 'keys',
@@ -154,7 +154,7 @@ const routes: Record<string, HubOperation> = {
   'POST /api/keys/:id/revoke': 'keys',
 }
 
-const tools: Record<string, HubOperation> = {
+const tools: Record<string, Right> = {
   register_agent: 'register',
   wait_for_prompt: 'take',
   ack_task: 'take',
@@ -180,11 +180,11 @@ const tools: Record<string, HubOperation> = {
 
 const callerRoles = ['guest', ...hubRoles] as const
 const caller = (role: CallerRole) => ({ id: 'key-1', name: `the-${role}`, role })
-const may = (role: CallerRole, operation: HubOperation) => table[operation].split(' ').includes(role)
+const may = (role: CallerRole, operation: Right) => table[operation].split(' ').includes(role)
 
 test('every operation is decided for every role', () => {
-  const decided = Object.keys(operations) as HubOperation[]
-  assert.deepEqual(Object.fromEntries(decided.map((each) => [each, operations[each].roles.join(' ')])), table)
+  const decided = Object.keys(rights) as Right[]
+  assert.deepEqual(Object.fromEntries(decided.map((each) => [each, rights[each].roles.join(' ')])), table)
   for (const operation of decided)
     for (const role of callerRoles) assert.equal(mayDo(role, operation), may(role, operation), `${role} ${operation}`)
 })
@@ -192,8 +192,8 @@ test('every operation is decided for every role', () => {
 test('the documentation has the same table', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'hub.md'), 'utf8')
   const rows = page.split('\n').filter((line) => /^\| (?!a client may)/.test(line))
-  const cells = (operation: HubOperation) => hubRoles.map((role) => (may(role, operation) ? ' yes |' : ' |')).join('')
-  const wanted = Object.entries(operations).map(([name, { words }]) => `| ${words} |${cells(name as HubOperation)}`)
+  const cells = (operation: Right) => hubRoles.map((role) => (may(role, operation) ? ' yes |' : ' |')).join('')
+  const wanted = Object.entries(rights).map(([name, { words }]) => `| ${words} |${cells(name as Right)}`)
   assert.deepEqual(rows, wanted)
 })
 
@@ -223,7 +223,7 @@ test('every route asks for its operation, and refuses every role that does not h
       const { error = '' } = body as { error?: string }
       if (may(role, operation)) assert.doesNotMatch(error, /may not/, `${role} ${method} ${path}`)
       else {
-        const words = `the-${role} has the role ${role} and may not ${operations[operation].words}: that needs the role ${table[operation].replaceAll(' ', ' or ')}.`
+        const words = `the-${role} has the role ${role} and may not ${rights[operation].words}: that needs the role ${table[operation].replaceAll(' ', ' or ')}.`
         assert.deepEqual([status, error], [403, words], `${role} ${method} ${path}`)
         assert.deepEqual([(await hub.state()).seq, await ledger.keys.all()], before)
       }

@@ -1,5 +1,5 @@
 import type { HubLedger } from '../../../src/hub/model/hub-ledger.ts'
-import type { Given } from '../../../src/hub/engine/rounds/waiting-agents.ts'
+import type { Given } from '../../../src/hub/model/hub-state.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { realClock } from '../../../src/base/time/clock.ts'

@@ -1,5 +1,5 @@
 import type { HubLedger, LedgerRound } from '../../../src/hub/model/hub-ledger.ts'
-import type { Given } from '../../../src/hub/engine/rounds/waiting-agents.ts'
+import type { Given } from '../../../src/hub/model/hub-state.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock, settled } from '../../hand-clock.ts'

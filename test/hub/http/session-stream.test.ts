@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Conversations } from '../../../src/core/turns/conversations.ts'
 import type { Entry } from '../../../src/core/talk/entry.ts'
-import type { LinkWish } from '../../../src/hub/engine/access/sign-ins.ts'
+import type { LinkWish } from '../../../src/hub/model/access/sign-in.ts'
 import type { StreamEvent } from '../../../src/page/browser/hub/event-text.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-import type { LinkWish } from '../../../hub/engine/access/sign-ins.ts'
+import type { LinkWish } from '../../../hub/model/access/sign-in.ts'
 import type { Parsed } from '../../arguments/cli-command.ts'
 import type { Io } from '../../../core/io.ts'
 import { faultOf, HubClient } from '../../../hub/client/hub-client.ts'

@@ -1,7 +1,7 @@
 import type { HubClient } from '../../../hub/client/hub-client.ts'
 import type { PauseTarget } from '../../../hub/client/operator-client.ts'
 import type { Io } from '../../../core/io.ts'
-import type { AgentNow } from '../../../hub/engine/hub-looks.ts'
+import type { AgentNow } from '../../../hub/model/hub-state.ts'
 import type { Parsed } from '../../arguments/cli-command.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 import { defined } from '../../../base/defined.ts'

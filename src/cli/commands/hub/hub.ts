@@ -1,5 +1,5 @@
-import type { AgentNow } from '../../../hub/engine/hub-looks.ts'
-import type { ListedKey, NewKey } from '../../../hub/engine/access/hub-keys.ts'
+import type { AgentNow } from '../../../hub/model/hub-state.ts'
+import type { ListedKey, NewKey } from '../../../hub/model/access/hub-key.ts'
 import type { HubRole } from '../../../hub/model/access/hub-key.ts'
 import type { Parsed } from '../../arguments/cli-command.ts'
 import type { Io } from '../../../core/io.ts'

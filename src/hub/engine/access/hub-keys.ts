@@ -1,21 +1,12 @@
 import type { Clock } from '../../../base/time/clock.ts'
 import type { HubInviteBook } from '../../model/access/hub-invite.ts'
-import type { HubCaller, HubKey, HubKeyBook, HubRole } from '../../model/access/hub-key.ts'
+import type { HubCaller, HubKey, HubKeyBook, HubRole, ListedKey, NewKey, Rotation } from '../../model/access/hub-key.ts'
 import { defined } from '../../../base/defined.ts'
 import { randomBytes } from 'node:crypto'
 import { agentOf } from './hub-roles.ts'
 import { UseTimes } from './use-times.ts'
 import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from '../rules/task-rules.ts'
-
-/** A key as it is listed: without anything that would reveal its secret. */
-export type ListedKey = Omit<HubKey, 'hash' | 'old'> & {
-  /** When the previous secret expires, while it is still accepted. */
-  oldEnds?: number
-}
-
-/** A new key. Its secret is shown here once and kept nowhere. */
-export type NewKey = { key: ListedKey; secret: string }
 
 /** The key of the person whose machine the hub runs on, in a file that only that person can read. */
 export interface OwnKey {
@@ -46,9 +37,6 @@ export const isReserved = (name: string) => reserved.test(name)
 
 /** Called with the id of a key that was revoked or expired, and the caller whose request caused it; the request waits for the follower. */
 type KeyFollower = (id: string, by: HubCaller) => void | Promise<void>
-
-/** How long the old secret is accepted, and how long the key with the new one lasts. */
-export type Rotation = { graceMs?: number; lifeMs?: number }
 
 /** `invites`: the open invitations. Revoking the key of a name also withdraws its invitation. */
 type Parts = { book: HubKeyBook; own: OwnKey; clock: Clock; invites?: Pick<HubInviteBook, 'removeNamed'> }

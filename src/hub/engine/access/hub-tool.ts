@@ -1,15 +1,15 @@
 import type { Parser } from '../../../core/data/shape.ts'
 import type { Risk, Tool, ToolCall } from '../../../core/work/tool.ts'
-import type { HubOperation } from './hub-roles.ts'
+import type { Right } from '../../model/access/rights.ts'
 import { about, number, optional, string } from '../../../core/data/shape.ts'
 
 /** A tool of the hub, and its operation in the table of roles. */
-export type HubTool = Tool & { operation: HubOperation }
+export type HubTool = Tool & { operation: Right }
 
 /** A tool whose result is one object, which is shown as JSON and handed over as data. */
 export function hubTool<I>(
   name: string,
-  operation: HubOperation,
+  operation: Right,
   risk: Risk,
   description: string,
   input: Parser<I>,

@@ -1,21 +1,13 @@
 import type { Clock } from '../../../base/time/clock.ts'
-import type { HubInvite, HubInviteBook } from '../../model/access/hub-invite.ts'
+import type { HubInvite, HubInviteBook, InviteWish, ListedInvite, NewInvite } from '../../model/access/hub-invite.ts'
 import type { HubCaller } from '../../model/access/hub-key.ts'
-import type { HubKeys, ListedKey } from './hub-keys.ts'
+import type { HubKeys } from './hub-keys.ts'
+import type { ListedKey } from '../../model/access/hub-key.ts'
 import { randomBytes } from 'node:crypto'
 import { defined } from '../../../base/defined.ts'
 import { codeOf, readCode } from '../../model/access/hub-invite.ts'
 import { hashOf, isSameHash } from './secret.ts'
 import { HubError } from '../rules/task-rules.ts'
-
-/** An invitation as it is listed: without anything that would reveal its code. */
-export type ListedInvite = Omit<HubInvite, 'hash' | 'used'> & { usedAt?: number }
-
-/** A new invitation. Its code is shown here once and kept nowhere. */
-export type NewInvite = { invite: ListedInvite; code: string }
-
-/** `validMs`: how long the code can be used; `lifeMs`: the lifetime of the key, if it expires. */
-export type InviteWish = { validMs?: number; lifeMs?: number }
 
 /** How long a code can be used by default, and at most. */
 const usualValidMs = 3_600_000

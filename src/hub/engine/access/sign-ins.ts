@@ -1,6 +1,15 @@
 import type { Clock } from '../../../base/time/clock.ts'
 import type { HubCaller } from '../../model/access/hub-key.ts'
-import type { LinkRole, SignIn, SignInBook, SignInLink } from '../../model/access/sign-in.ts'
+import type {
+  LinkRole,
+  LinkWish,
+  ListedLink,
+  ListedSignIn,
+  NewLink,
+  SignIn,
+  SignInBook,
+  SignInLink,
+} from '../../model/access/sign-in.ts'
 import { randomBytes } from 'node:crypto'
 import { defined } from '../../../base/defined.ts'
 import { linkRoles } from '../../model/access/sign-in.ts'
@@ -8,18 +17,8 @@ import { UseTimes } from './use-times.ts'
 import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from '../rules/task-rules.ts'
 
-/** A link and a sign-in as they are listed: without anything that would reveal a secret. */
-export type ListedLink = Omit<SignInLink, 'hash' | 'key'>
-export type ListedSignIn = Omit<SignIn, 'cookieHash' | 'pageHash' | 'key'>
-
-/** A new link. The secret is shown here once and kept nowhere. */
-export type NewLink = { link: ListedLink; secret: string }
-
 /** A new sign-in with its two secrets, which only the browser keeps. */
 type NewSignIn = { signIn: ListedSignIn; cookie: string; page: string }
-
-/** The wish for a link. A link with `hours` can be used by several browsers until it expires. */
-export type LinkWish = { role: LinkRole; session?: string; hours?: number }
 
 const hourMs = 3_600_000
 /** A link for one use is opened at once or not at all. */

@@ -1,5 +1,6 @@
 import type { RoundRows } from './round-rows.ts'
-import type { Given, Waiter } from './waiting-agents.ts'
+import type { Waiter } from './waiting-agents.ts'
+import type { Given } from '../../model/hub-state.ts'
 import type { MachineRules } from '../../model/tasks/machine-rules.ts'
 import { defined } from '../../../base/defined.ts'
 import { FleetRules } from '../../model/tasks/machine-rules.ts'

@@ -1,12 +1,5 @@
 import type { Clock } from '../../../base/time/clock.ts'
-import type { OfferedTask } from '../../model/tasks/task.ts'
-
-/** The answer to an agent that waits: a task, a message, its eviction, or nothing yet. */
-export type Given =
-  | { type: 'task'; task: OfferedTask }
-  | { type: 'told'; text: string }
-  | { type: 'evict'; why: string }
-  | { type: 'idle' }
+import type { Given } from '../../model/hub-state.ts'
 
 /** An agent that waits at this hub: the number of its connection, and its deadline by `Clock.elapsed`. */
 export type Waiter = {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Task } from '../../model/tasks/task.ts'
 import type { Hub } from '../hub.ts'
-import type { AddedPlan } from '../pipelines.ts'
+import type { AddedPlan } from '../../model/plans/schedule.ts'
 import type { HubTool } from '../access/hub-tool.ts'
 import { defined } from '../../../base/defined.ts'
 import { newId } from '../../../base/id.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Task } from '../../model/tasks/task.ts'
-import type { AgentNow } from '../hub-looks.ts'
+import type { AgentNow } from '../../model/hub-state.ts'
 import { defined } from '../../../base/defined.ts'
 import { agentState } from '../../model/tasks/agent-status.ts'
 import { pauseWords } from '../../model/tasks/machine-rules.ts'

@@ -1,7 +1,7 @@
 import type { HubCaller } from '../../model/access/hub-key.ts'
 import type { JsonSchema, Parser } from '../../../core/data/shape.ts'
 import type { AuditTrail } from '../../engine/audit-trail.ts'
-import type { HubOperation } from '../../engine/access/hub-roles.ts'
+import type { Right } from '../../model/access/rights.ts'
 import type { KeptRequests } from '../../engine/kept-requests.ts'
 import { defined } from '../../../base/defined.ts'
 import { messageOf } from '../../../base/error-message.ts'
@@ -45,7 +45,7 @@ export type HubRoute = {
   /** The fields of the body, if the route reads it as JSON. */
   body?: JsonSchema
   /** The operation of the route in the table of roles. */
-  operation: HubOperation
+  operation: Right
   /** Whether the route reads its body itself, piece by piece, and not as JSON. */
   takesPieces?: boolean
   answer(request: RoutedRequest): Promise<unknown>
@@ -123,7 +123,7 @@ async function answerRoute({ route, params }: Found, request: HubRequest): Promi
 }
 
 /** The reports of agents: a repeated one leads to the same state, or their task remembers the request. */
-const wordsOfAgents: readonly HubOperation[] = ['register', 'take', 'report', 'ask']
+const wordsOfAgents: readonly Right[] = ['register', 'take', 'report', 'ask']
 
 /** Whether a client that names its request with a key may send it again: it is done once, and always gets the same answer. */
 export const isKeptOnce = ({ method, operation, takesPieces = false }: HubRoute) =>

@@ -1,5 +1,5 @@
 import type { Hub } from '../../engine/hub.ts'
-import type { HubState } from '../../engine/hub-looks.ts'
+import type { HubState } from '../../model/hub-state.ts'
 import type { HubRoute } from '../access/hub-router.ts'
 import type { Patience } from './route-forms.ts'
 import { defined } from '../../../base/defined.ts'

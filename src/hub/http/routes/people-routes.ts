@@ -12,7 +12,7 @@ import { hubProtocol } from '../../model/hub-protocol.ts'
 import { hubRoles } from '../../model/access/hub-key.ts'
 import { boolean, integer, number, oneOf, optional, parser, string } from '../../../core/data/shape.ts'
 import { linkRoles } from '../../model/access/sign-in.ts'
-import { mayDo } from '../../engine/access/hub-roles.ts'
+import { mayDo } from '../../model/access/rights.ts'
 import { HubError } from '../../engine/rules/task-rules.ts'
 import { anyBody, post, text, wholeNumber } from './route-forms.ts'
 

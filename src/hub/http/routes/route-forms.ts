@@ -1,5 +1,5 @@
 import type { Parser } from '../../../core/data/shape.ts'
-import type { HubOperation } from '../../engine/access/hub-roles.ts'
+import type { Right } from '../../model/access/rights.ts'
 import type { HubRoute, RoutedRequest } from '../access/hub-router.ts'
 import { string } from '../../../core/data/shape.ts'
 import { HubError } from '../../engine/rules/task-rules.ts'
@@ -13,7 +13,7 @@ export const longestSeconds = 290
 
 /** How routes wait: `get` makes a route that reads, `until` returns the end of a wait by `Clock.elapsed`. */
 export type Patience = {
-  get(path: string, words: RouteWords, answer: HubRoute['answer'], operation?: HubOperation): HubRoute
+  get(path: string, words: RouteWords, answer: HubRoute['answer'], operation?: Right): HubRoute
   until(seconds?: number): number
 }
 
@@ -26,7 +26,7 @@ export const wordsOf = (words: RouteWords) => (typeof words === 'string' ? { abo
 export function post<T>(
   path: string,
   about: string,
-  operation: HubOperation,
+  operation: Right,
   body: Parser<T>,
   answer: (fields: T, request: RoutedRequest) => Promise<unknown>,
 ): HubRoute {

@@ -15,6 +15,15 @@ export type HubInvite = {
   used?: { hash: string; at: number }
 }
 
+/** An invitation as it is listed: without anything that would reveal its code. */
+export type ListedInvite = Omit<HubInvite, 'hash' | 'used'> & { usedAt?: number }
+
+/** A new invitation. Its code is shown here once and kept nowhere. */
+export type NewInvite = { invite: ListedInvite; code: string }
+
+/** `validMs`: how long the code can be used; `lifeMs`: the lifetime of the key, if it expires. */
+export type InviteWish = { validMs?: number; lifeMs?: number }
+
 /** Whether a machine can still join with an invitation. */
 export const isOpenInvite = ({ ends, used }: HubInvite, now: number) => used === undefined && ends > now
 

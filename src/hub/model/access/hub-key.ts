@@ -1,4 +1,4 @@
-/** The rights of a client at the hub; `hub/engine/access/hub-roles.ts` is the table of operations. */
+/** The rights of a client at the hub; `rights.ts` is the table of what each role may do. */
 export const hubRoles = ['observer', 'agent', 'member', 'admin'] as const
 
 export type HubRole = (typeof hubRoles)[number]
@@ -28,6 +28,18 @@ export type HubKey = {
   /** Set for a key that was made for one run of an agent. It is revoked with the run, and expires when nobody uses it. */
   lent?: true
 }
+
+/** A key as it is listed: without anything that would reveal its secret. */
+export type ListedKey = Omit<HubKey, 'hash' | 'old'> & {
+  /** When the previous secret expires, while it is still accepted. */
+  oldEnds?: number
+}
+
+/** A new key. Its secret is shown here once and kept nowhere. */
+export type NewKey = { key: ListedKey; secret: string }
+
+/** How long the old secret is accepted, and how long the key with the new one lasts. */
+export type Rotation = { graceMs?: number; lifeMs?: number }
 
 /** The client that a request comes from. */
 export type HubCaller = Pick<HubKey, 'id' | 'name'> & {

@@ -44,6 +44,16 @@ export type SignIn = Rights & {
   used?: number
 }
 
+/** A link and a sign-in as they are listed: without anything that would reveal a secret. */
+export type ListedLink = Omit<SignInLink, 'hash' | 'key'>
+export type ListedSignIn = Omit<SignIn, 'cookieHash' | 'pageHash' | 'key'>
+
+/** A new link. The secret is shown here once and kept nowhere. */
+export type NewLink = { link: ListedLink; secret: string }
+
+/** The wish for a link. A link with `hours` can be used by several browsers until it expires. */
+export type LinkWish = { role: LinkRole; session?: string; hours?: number }
+
 /** Stores links and sign-ins. Every change is durable when its promise resolves. */
 export interface SignInBook {
   links(): Promise<SignInLink[]>

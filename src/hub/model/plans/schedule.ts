@@ -1,4 +1,5 @@
 import type { CronTimes } from '../../../base/time/cron-times.ts'
+import type { Pipeline } from '../tasks/pipeline.ts'
 import type { Plan, PlanSchedule } from './plan.ts'
 
 /** A plan that is run at times of its own. */
@@ -19,6 +20,9 @@ export type Schedule = PlanSchedule & {
   /** Since when, and by whom, the schedule is paused. */
   paused?: { at: number; by: string }
 }
+
+/** The answer to a plan: a pipeline that begins now, or a schedule that begins pipelines later. */
+export type AddedPlan = { pipeline: Pipeline; schedule?: undefined } | { schedule: Schedule; pipeline?: undefined }
 
 /** A run that begins this late was missed: the hub was not running. */
 const lateMs = 60_000

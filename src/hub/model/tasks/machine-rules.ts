@@ -1,3 +1,5 @@
+import { integer, list, string } from '../../../core/data/shape.ts'
+
 /**
  * Somebody's order that nothing new is given out: to one agent, to the agents of one machine, or by the whole hub. Tasks that agents have
  * go on. The order lasts until somebody resumes. With `drains` the person waits until the last of these tasks is over.
@@ -13,6 +15,20 @@ export type MachineRules = {
   limit?: number
   pause?: Pause
 }
+
+/** Why something is paused; people see it beside the name. */
+export const reason = string({ matches: /^[^\p{Cc}]{1,1000}$/u, wants: 'one line of at most 1,000 letters' })
+/** The labels of a machine. Many more than this would slow down every match. */
+export const labels = list(
+  string({ matches: /^[^\s,\p{Cc}]{1,100}$/u, wants: '1 to 100 letters without spaces and commas' }),
+  0,
+  50,
+)
+/** The most tasks of a machine at once; 0 for no limit. */
+export const limit = integer(0, 100_000)
+
+/** Labels and a limit as they are set: a missing field stays as it was, an empty list and 0 take it away. */
+export type MachineWish = { labels?: readonly string[] | undefined; limit?: number | undefined }
 
 /** The name under which the pause of the whole hub is stored beside the rules of machines. No machine has this name. */
 export const wholeHub = '*'

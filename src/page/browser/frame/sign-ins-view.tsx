@@ -1,4 +1,4 @@
-import type { ListedLink, ListedSignIn } from '../../../hub/engine/access/sign-ins.ts'
+import type { ListedLink, ListedSignIn } from '../../../hub/model/access/sign-in.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { act, refused } from '../hub/act.ts'
