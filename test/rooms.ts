@@ -245,7 +245,7 @@ export const folders: Readonly<Record<string, readonly (string | readonly string
   'hub/engine': ['rules', ['access', 'rounds', 'texts'], '.', 'tools'],
   'hub/http': ['access', 'routes', '.'],
   'hub/ledgers': ['.', ['postgres', 'sqlite']],
-  'hub/model': [['access', 'tasks'], 'plans', '.'],
+  'hub/model': [['access', 'tasks'], 'plans', '.', 'operations'],
   'hub/server': [['dashboard', 'merge'], 'link', '.'],
   models: ['.', 'http', ['clouds', 'wires'], 'open'],
   native: [

@@ -1,20 +1,19 @@
-import type { HubRoute } from '../../src/hub/http/access/hub-router.ts'
 import type { ServerPath } from '../../src/hub/http/access/server-paths.ts'
 import type { JsonSchema, Shape } from '../../src/core/data/shape.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { realClock } from '../../src/base/time/clock.ts'
-import { hubProtocol } from '../../src/hub/model/hub-protocol.ts'
-import { takesKey } from '../../src/hub/http/access/hub-router.ts'
-import { hubRoutes } from '../../src/hub/http/hub-routes.ts'
-import { serverPaths } from '../../src/hub/http/access/server-paths.ts'
+import { parser } from '../../src/core/data/shape.ts'
 import { rights } from '../../src/hub/model/access/rights.ts'
-import { ofDashboard, plainText, routeAnswers } from './hub-answers.ts'
-import { namedShapes } from './hub-shapes.ts'
-import { code, nobody, page, plain, table } from './page.ts'
+import { hubProtocol } from '../../src/hub/model/hub-protocol.ts'
+import { namedShapes, plainText } from '../../src/hub/model/operations/described.ts'
+import { methodAndPath, takesKey } from '../../src/hub/model/operations/operation.ts'
+import { operationEntries } from '../../src/hub/model/operations/operations.ts'
+import { serverPaths } from '../../src/hub/http/access/server-paths.ts'
+import { code, page, plain, table } from './page.ts'
 
-/** All routes of the hub; they are only looked at. */
-export const allRoutes = (): HubRoute[] => hubRoutes(nobody(), nobody(), realClock, nobody())
+/** An operation as the descriptions need it. */
+const rows = operationEntries.map(([name, operation]) => ({ name, ...methodAndPath(name), operation }))
+type Row = (typeof rows)[number]
 
 const serverRows: readonly ServerPath[] = Object.values(serverPaths)
 
@@ -25,7 +24,7 @@ export function openApi(): string {
     const templated = path.replaceAll(/:(\w+)/g, '{$1}')
     paths[templated] = { ...paths[templated], [method.toLowerCase()]: operation }
   }
-  for (const route of allRoutes()) put(route.path, route.method, routeOperation(route))
+  for (const row of rows) put(row.path, row.method, rowOperation(row))
   for (const row of serverRows) if (row.answer !== 'socket') put(row.path, row.method, serverOperation(row))
   const document = {
     openapi: '3.1.0',
@@ -81,32 +80,37 @@ const refusals = {
 const refused = (...names: readonly (keyof typeof refusals)[]) =>
   Object.fromEntries(names.map((name) => [String(refusals[name].status), { $ref: `#/components/responses/${name}` }]))
 
-function routeOperation(route: HubRoute): object {
-  const { about, method, path, query = {}, body, takesPieces, operation } = route
+function rowOperation(row: Row): object {
+  const { name, method, path, operation } = row
+  const { about, right, takesPieces, output } = operation
+  const body = bodyIn(row)
   return {
     operationId: operationId(method, path),
     summary: about,
     tags: [tagOf(path)],
-    'x-roles': rights[operation].roles,
-    ...parametersIn(path, query, takesKey(route)),
+    'x-roles': rights[right].roles,
+    ...parametersIn(path, queryIn(row), takesKey(name, operation)),
     ...(takesPieces
       ? { requestBody: { required: true, content: { 'application/octet-stream': {} } } }
       : body
         ? { requestBody: bodyOf(body) }
         : {}),
     responses: {
-      200: { description: 'Done.', ...contentOf(answerOf(route)) },
-      ...refused('Wrong', 'Unknown', 'Forbidden', ...ofRoute(route)),
+      200: { description: 'Done.', ...contentOf(output) },
+      ...refused('Wrong', 'Unknown', 'Forbidden', ...ofRow(row)),
       ...refused('Busy', 'Away'),
     },
   }
 }
 
-const answerOf = ({ method, path }: HubRoute): Shape<unknown> => {
-  const answer = routeAnswers[`${method} ${path}`]
-  if (!answer) throw new Error(`The answer of ${method} ${path} is not described in hub-answers.ts.`)
-  return answer
-}
+const bodyIn = ({ method, operation: { input } }: Row): JsonSchema | undefined =>
+  method === 'POST' && input ? parser(input).schema : undefined
+
+/** The parameters of the query, with their meanings. */
+const queryIn = ({ method, operation: { input = {} } }: Row): Record<string, string> =>
+  method === 'POST'
+    ? {}
+    : Object.fromEntries(Object.entries(input).map(([name, shape]) => [name, String(shape.json('brief').description)]))
 
 function contentOf(answer: Shape<unknown>): object {
   if (answer === plainText) return { content: { 'text/plain': {} } }
@@ -120,7 +124,7 @@ function opened(schema: JsonSchema): JsonSchema {
   )
 }
 
-function ofRoute({ method, path }: HubRoute): ('Missing' | 'Conflict' | 'Long')[] {
+function ofRow({ method, path }: Row): ('Missing' | 'Conflict' | 'Long')[] {
   const named = path.includes(':') ? (['Missing'] as const) : []
   return [...named, ...(method === 'POST' ? (['Conflict', 'Long'] as const) : [])]
 }
@@ -179,12 +183,11 @@ const operationId = (method: string, path: string) =>
 const tagOf = (path: string) => path.split('/').filter((part) => part !== '' && part !== 'api')[0]!
 
 function tags(): object[] {
-  const all = [...allRoutes(), ...serverRows.filter(({ answer }) => answer !== 'socket')]
+  const all = [...rows, ...serverRows.filter(({ answer }) => answer !== 'socket')]
   return [...new Set(all.map(({ path }) => tagOf(path)))].map((name) => ({ name }))
 }
 
 export function apiReference(): string {
-  const routes = allRoutes()
   return page(
     'HTTP API of the hub',
     '`hub-openapi.json` in this folder describes it as OpenAPI 3.1. A request needs a key: `authorization: Bearer <key>`, made by `termaite hub keys add <name> --role <role>`. A list that is longer than one answer names the next page in the header `x-next`.',
@@ -197,20 +200,19 @@ export function apiReference(): string {
     '- `ticket`: `POST /api/agents/:id/wait` answers with the task and a `ticket`, which names this one time that the task was given out. Send it in the place of `:id` to `ack`, `progress`, `block`, `release` and `respond`. When an agent was silent for too long, or asks for work again without an answer, its task is given out again with another ticket, and every word with the old one is refused with 409. The plain id of a task is accepted there only as long as the task was given out once: after a restart under the same name it could not tell the late answer of the first run from the real one.\n- `asked`: `{"run": "…", "number": 1}` in the body of `wait`. `run` is a text that is new for each process, and `number` grows with each request for work. A request that its agent has given up, and that a proxy delivers after a newer one, is then known by its lower number: it gets nothing, and takes no task away. A wait that is sent again because its answer was lost gets a higher number, and the task that was in the lost answer comes back with a new ticket.',
     'This program is such an agent (`docs/examples/hub-agent.mjs`; a test runs it):',
     `\`\`\`js\n${readFileSync(join(import.meta.dirname, '../../docs/examples/hub-agent.mjs'), 'utf8').trimEnd()}\n\`\`\``,
-    ...[...new Set(routes.map(({ path }) => tagOf(path)))].flatMap((tag) => [
+    ...[...new Set(rows.map(({ path }) => tagOf(path)))].flatMap((tag) => [
       `## ${tag}`,
       table(
         ['request', 'what it does', 'fields of the body (? may be left out)', 'answer', 'query', 'roles'],
-        routes
+        rows
           .filter(({ path }) => tagOf(path) === tag)
-          .map((route) => ({ ...route, answer: answerOf(route) }))
-          .map(({ method, path, about, body, answer, query = {}, operation, takesPieces }) => [
-            code(`${method} ${path}`),
-            plain(about),
-            takesPieces ? 'the bytes' : fieldWords(body),
-            answerWords(answer),
-            Object.keys(query).map(code).join(', '),
-            rights[operation].roles.join(', '),
+          .map((row) => [
+            code(row.name),
+            plain(row.operation.about),
+            row.operation.takesPieces ? 'the bytes' : fieldWords(bodyIn(row)),
+            answerWords(row.operation.output),
+            Object.keys(queryIn(row)).map(code).join(', '),
+            rights[row.operation.right].roles.join(', '),
           ]),
       ),
     ]),
@@ -241,7 +243,7 @@ function fieldWords(body: JsonSchema | undefined): string {
 /** An answer in the table of routes. */
 function answerWords(answer: Shape<unknown>): string {
   if (answer === plainText) return 'plain text'
-  if (answer === ofDashboard)
+  if ('is' in answer)
     return 'no stable form: what the dashboard of the same version holds; programs use `/api/state` and `/api/tasks`'
   return typeWords(answer.json('brief'))
 }

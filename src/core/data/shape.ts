@@ -111,7 +111,7 @@ export function parser<F extends Fields>(
   return { schema: shape.json('brief'), parse: (input) => shape.read(input ?? {}, { path, lenient: true }) }
 }
 
-type Fields = Record<string, Shape<unknown>>
+export type Fields = Record<string, Shape<unknown>>
 type Optional<T> = Shape<T> & { optional: true }
 export type TypeOf<S> = S extends Shape<infer T> ? T : never
 export type ObjectOf<F extends Fields> = {

@@ -202,13 +202,11 @@ test('every route asks for its operation, and refuses every role that does not h
   const own = { secret: () => 'own', made: () => 0, renew: () => assert.fail('a role renewed the own key'), file: '' }
   const keys = new HubKeys({ book: ledger.keys, own, clock })
   const all = hubRoutes(hub, { keys, signIns: new SignIns({ book: ledger.signIns, clock }) }, clock)
-  assert.deepEqual(
-    Object.fromEntries(all.map(({ method, path, operation }) => [`${method} ${path}`, operation])),
-    routes,
-  )
+  assert.deepEqual(Object.fromEntries(all.map(({ name, operation }) => [name, operation.right])), routes)
   const query = new URLSearchParams()
   const signal = AbortSignal.abort('only the door is asked')
   for (const { method, path, operation } of all) {
+    const { right } = operation
     for (const role of callerRoles) {
       const before = [(await hub.state()).seq, await ledger.keys.all()]
       const asked = {
@@ -221,9 +219,9 @@ test('every route asks for its operation, and refuses every role that does not h
       }
       const { status, body } = await answerRequest(all, asked)
       const { error = '' } = body as { error?: string }
-      if (may(role, operation)) assert.doesNotMatch(error, /may not/, `${role} ${method} ${path}`)
+      if (may(role, right)) assert.doesNotMatch(error, /may not/, `${role} ${method} ${path}`)
       else {
-        const words = `the-${role} has the role ${role} and may not ${rights[operation].words}: that needs the role ${table[operation].replaceAll(' ', ' or ')}.`
+        const words = `the-${role} has the role ${role} and may not ${rights[right].words}: that needs the role ${table[right].replaceAll(' ', ' or ')}.`
         assert.deepEqual([status, error], [403, words], `${role} ${method} ${path}`)
         assert.deepEqual([(await hub.state()).seq, await ledger.keys.all()], before)
       }

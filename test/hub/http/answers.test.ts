@@ -10,17 +10,12 @@ import { AuditTrail } from '../../../src/hub/engine/audit-trail.ts'
 import { HubKeys } from '../../../src/hub/engine/access/hub-keys.ts'
 import { Invites } from '../../../src/hub/engine/access/invites.ts'
 import { SignIns } from '../../../src/hub/engine/access/sign-ins.ts'
-import { allRoutes } from '../../../scripts/references/hub-api.ts'
-import { ofDashboard, plainText, routeAnswers } from '../../../scripts/references/hub-answers.ts'
+import { plainText } from '../../../src/hub/model/operations/described.ts'
+import { operationEntries } from '../../../src/hub/model/operations/operations.ts'
 import { hubAt } from '../engine/seat.ts'
 
 const person: HubCaller = { id: 'own', name: 'user', role: 'admin' }
 const orc: HubCaller = { id: 'key-1', name: 'orc', role: 'agent' }
-
-test('every route has a described answer, and no other', () => {
-  const routes = allRoutes().map(({ method, path }) => `${method} ${path}`)
-  assert.deepEqual(Object.keys(routeAnswers).toSorted(), routes.toSorted())
-})
 
 /** A machine with one conversation and one running turn. */
 const machine: MachineParts = {
@@ -87,13 +82,13 @@ test('the answers of the hub are as they are described', async (t) => {
       trail,
     })
     assert.equal(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.body)}`)
-    const { path } = routes.find((route) => route.method === method && paramsIn(route.path, pathname))!
-    const shape = routeAnswers[`${method} ${path}`]!
-    seen.add(`${method} ${path}`)
+    const { name, operation } = routes.find((route) => route.method === method && paramsIn(route.path, pathname))!
+    const shape = operation.output
+    seen.add(name)
     const said = answer.body instanceof PagedList ? answer.body.rows : answer.body
-    if (said instanceof StreamedText) return assert.equal(shape, plainText, path)
+    if (said instanceof StreamedText) return assert.equal(shape, plainText, name)
     const read: unknown = JSON.parse(JSON.stringify(said))
-    assert.deepEqual(faultsIn(shape, read), [], `${method} ${path}: ${JSON.stringify(read)}`)
+    assert.deepEqual(faultsIn(shape, read), [], `${name}: ${JSON.stringify(read)}`)
     return read
   }
   const get = (url: string) => ask(person, 'GET', url)
@@ -202,7 +197,9 @@ test('the answers of the hub are as they are described', async (t) => {
   await say('/api/prompts', { text: 'hello', session: 's1' })
   for (const path of ['sessions', 'sessions/s1/entries', 'projects', 'prompts', 'search?q=hello', 'usage'])
     await get(`/api/${path}`)
-  const left = Object.keys(routeAnswers).filter((route) => !seen.has(route) && routeAnswers[route] !== ofDashboard)
+  const left = operationEntries
+    .filter(([name, { output }]) => !seen.has(name) && !('is' in output && output.is === 'of the dashboard'))
+    .map(([name]) => name)
   // These need git, a browser, a linked machine, a ledger in a file, or a passed budget; their own tests are elsewhere.
   assert.deepEqual(left, [
     'POST /api/tasks/:id/bundle',

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { realClock } from '../../../src/base/time/clock.ts'
-import { isKeptOnce } from '../../../src/hub/http/access/hub-router.ts'
+import { isDoneOnce } from '../../../src/hub/model/operations/operation.ts'
 import { Hub } from '../../../src/hub/engine/hub.ts'
 import { postgresAddress } from '../../../src/hub/ledgers/postgres/address.ts'
 import { postgresLedger } from '../../../src/hub/ledgers/postgres/postgres-ledger.ts'
@@ -310,7 +310,7 @@ for (const { name, skip, open } of ledgers) {
     { skip, timeout: 300_000 },
     async (t) => {
       const world = await opened(t, await open(t))
-      const kept = world.routes.filter(isKeptOnce).map(({ path }) => path)
+      const kept = world.routes.filter(({ name, operation }) => isDoneOnce(name, operation)).map(({ path }) => path)
       assert.deepEqual([...Object.keys(changes), ...endsItsCaller].toSorted(), kept.toSorted())
       for (const [at, [path, { before, body }]] of Object.entries(changes).entries()) {
         const made = (await before?.(world, at)) ?? {}

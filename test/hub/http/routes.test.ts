@@ -36,7 +36,8 @@ function routesAt(t: TestContext) {
   /** The person, or for the operations of an agent the agent. */
   const callerFor = (method: string, path: string): HubCaller => {
     const route = asked.find((each) => each.method === method && each.path.test(path))
-    const isAgent = route !== undefined && mayDo('agent', route.operation) && !mayDo('member', route.operation)
+    const isAgent =
+      route !== undefined && mayDo('agent', route.operation.right) && !mayDo('member', route.operation.right)
     return isAgent ? { id: 'key-1', name: 'a', role: 'agent' } : { id: 'own', name: 'user', role: 'admin' }
   }
   const ask = async (method: string, url: string, body?: unknown, signal = new AbortController().signal) => {

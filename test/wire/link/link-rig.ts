@@ -16,7 +16,7 @@ import { ChangeFeed } from '../../../src/hub/http/routes/change-feed.ts'
 import { serveHub } from '../../../src/hub/http/hub-http.ts'
 import { HubRelays } from '../../../src/hub/http/hub-relays.ts'
 import { MachineLinks } from '../../../src/hub/http/machine-links.ts'
-import { wordsOf } from '../../../src/hub/http/routes/route-forms.ts'
+import { routesOf } from '../../../src/hub/http/access/hub-router.ts'
 import { machineRoutes } from '../../../src/hub/http/routes/machine-routes.ts'
 import { machineAnswers } from '../../../src/wire/link/machine-answers.ts'
 import { HubKeys } from '../../../src/hub/engine/access/hub-keys.ts'
@@ -124,12 +124,9 @@ export async function linkingHub(t: TestContext, { id = 'hub-1', own = 'desk', .
   const parts = { machines: links, clock, namesOwn: wishes.relays === true }
   const turns = new AllTurns({ ...parts, own: here.served.turns })
   const terminals = new AllTerminals({ ...parts, own: here.served.terminals })
-  const routes = machineRoutes(
-    { turns, machines: links },
-    {
-      get: (path, words, answer, operation = 'read') => ({ method: 'GET', path, ...wordsOf(words), operation, answer }),
-      until: () => 0,
-    },
+  const routes = routesOf(
+    machineRoutes({ turns, machines: links }, async () => {}),
+    { once: async (_, work) => ({ answer: await work(), isRepeated: false }) },
   )
   const at = await serveHub({
     ...{ host: '127.0.0.1', port: 0, keys, signIns, clock, routes, changes: new ChangeFeed(ledger) },

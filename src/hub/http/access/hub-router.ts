@@ -1,12 +1,17 @@
 import type { HubCaller } from '../../model/access/hub-key.ts'
-import type { JsonSchema, Parser } from '../../../core/data/shape.ts'
+import type { Parser } from '../../../core/data/shape.ts'
+import type { Operation } from '../../model/operations/operation.ts'
+import type { plainText } from '../../model/operations/described.ts'
+import type { AnswerOf, FieldsOf, OperationName, ParamsOf } from '../../model/operations/operations.ts'
 import type { AuditTrail } from '../../engine/audit-trail.ts'
-import type { Right } from '../../model/access/rights.ts'
 import type { KeptRequests } from '../../engine/kept-requests.ts'
 import { defined } from '../../../base/defined.ts'
+import { faultWords, Misfit, object, parser, pathText } from '../../../core/data/shape.ts'
 import { messageOf } from '../../../base/error-message.ts'
 import { diskFullWords, isDiskFull } from '../../../base/files/system-error.ts'
 import { StoreError } from '../../../core/talk/store.ts'
+import { isDoneOnce, isRemembered, methodAndPath } from '../../model/operations/operation.ts'
+import { operations } from '../../model/operations/operations.ts'
 import { awaySeconds, LedgerAway } from '../../model/ledger-away.ts'
 import { subjectOf } from '../../engine/audit-trail.ts'
 import { checkRole } from '../../engine/access/hub-roles.ts'
@@ -31,24 +36,69 @@ type HubRequest = {
   trail?: AuditTrail
 }
 
-/** `params` are the parts of the path that match the `:name` parts of the route; `id` is the one for `:id`, empty if the route has none. */
-export type RoutedRequest = HubRequest & { id: string; params: Readonly<Record<string, string>> }
+/** A request with the named parts of its path. */
+type RoutedRequest = HubRequest & { params: Readonly<Record<string, string>> }
 
+/** An operation of the hub, and how this hub answers it. */
 export type HubRoute = {
+  name: OperationName
   method: 'GET' | 'POST'
   /** A part that begins with a colon, such as `:id`, matches any one part. */
   path: string
-  /** One sentence about the route, for the description of the API. */
-  about: string
-  /** The parameters of the query, with their meanings. */
-  query?: Readonly<Record<string, string>>
-  /** The fields of the body, if the route reads it as JSON. */
-  body?: JsonSchema
-  /** The operation of the route in the table of roles. */
-  operation: Right
-  /** Whether the route reads its body itself, piece by piece, and not as JSON. */
-  takesPieces?: boolean
+  operation: Operation
   answer(request: RoutedRequest): Promise<unknown>
+}
+
+/** What a handler returns: the answer, a page of it if it is a list, or the text that is sent as it is read. */
+type HandlerAnswer<N extends OperationName> = (typeof operations)[N]['output'] extends typeof plainText
+  ? StreamedText
+  : AnswerOf<N> | (AnswerOf<N> extends readonly (infer Row)[] ? PagedList<Row> : never)
+
+/** How operations are done: with the fields of the request, and the request with the named parts of its path. */
+export type Handlers<N extends OperationName> = {
+  [K in N]: (fields: FieldsOf<K>, request: HubRequest & ParamsOf<K>) => Promise<HandlerAnswer<K>>
+}
+
+/** The routes of a hub: one for each handler. A request with a key is done once; its answer is kept in `requests`. */
+export function routesOf<N extends OperationName>(
+  handlers: Handlers<N>,
+  requests: Pick<KeptRequests, 'once'>,
+): HubRoute[] {
+  type Handle = (fields: object, request: HubRequest) => Promise<unknown>
+  return (Object.entries(handlers) as [N, Handle][]).map(([name, handle]) => {
+    const operation: Operation = operations[name]
+    const { method, path } = methodAndPath(name)
+    const read = fieldReader(method, operation)
+    return doneOnce(
+      {
+        name,
+        method,
+        path,
+        operation,
+        answer: async ({ params, ...request }) => handle(read(request), { ...request, ...params }),
+      },
+      requests,
+    )
+  })
+}
+
+/** Reads the fields of an operation: those of the query of a GET, or those of the body of a POST. */
+function fieldReader(method: HubRoute['method'], { input }: Operation): (request: HubRequest) => object {
+  if (!input) return () => ({})
+  const body = parser(input)
+  if (method === 'POST') return (request) => readBody(body, request.body)
+  const query = object(input)
+  const names = Object.keys(input)
+  return (request) => {
+    const sent = Object.fromEntries(names.map((name) => [name, request.query.get(name)]))
+    try {
+      return query.read(sent, { path: [], lenient: true })
+    } catch (error) {
+      throw error instanceof Misfit
+        ? new WrongInput(`${pathText(error.fault.path)}: ${faultWords(error.fault)}.`)
+        : error
+    }
+  }
 }
 
 /** A text that is sent as it is read, for answers that are too long for memory. */
@@ -63,11 +113,11 @@ export class StreamedText {
 }
 
 /** A page of a list: it is sent as an array, and the place of the next page, if there is one, in the header `x-next`. */
-export class PagedList {
-  readonly rows: readonly unknown[]
+export class PagedList<Row = unknown> {
+  readonly rows: readonly Row[]
   readonly next: string | undefined
 
-  constructor(rows: readonly unknown[], next: string | undefined) {
+  constructor(rows: readonly Row[], next: string | undefined) {
     this.rows = rows
     this.next = next
   }
@@ -111,8 +161,8 @@ type Found = { route: HubRoute; params: Record<string, string> }
 
 async function answerRoute({ route, params }: Found, request: HubRequest): Promise<HubAnswer> {
   try {
-    checkRole(request.caller, route.operation)
-    const body = await route.answer({ ...request, id: params.id ?? '', params })
+    checkRole(request.caller, route.operation.right)
+    const body = await route.answer({ ...request, params })
     if (body instanceof RepeatedAnswer) return { status: 200, body: body.body, isRepeated: true }
     if (!(body instanceof PagedList)) return { status: 200, body }
     const { rows, next } = body
@@ -122,23 +172,10 @@ async function answerRoute({ route, params }: Found, request: HubRequest): Promi
   }
 }
 
-/** The reports of agents: a repeated one leads to the same state, or their task remembers the request. */
-const wordsOfAgents: readonly Right[] = ['register', 'take', 'report', 'ask']
-
-/** Whether a client that names its request with a key may send it again: it is done once, and always gets the same answer. */
-export const isKeptOnce = ({ method, operation, takesPieces = false }: HubRoute) =>
-  method === 'POST' && !takesPieces && !wordsOfAgents.includes(operation)
-
-/** Whether a route uses the key of a request. A task remembers the reports of agents on it. */
-export const takesKey = (route: HubRoute) =>
-  isKeptOnce(route) ||
-  (route.path.startsWith('/api/tasks/:id/') && ['report', 'ask'].includes(route.operation) && !route.takesPieces)
-
 /** Wraps a route so that a request with a key is done once; its answer is kept. */
-export function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>): HubRoute {
-  if (!isKeptOnce(route)) return route
-  // Tasks and messages remember requests in the transaction that changes them, so a request whose hub was killed can be sent again.
-  const remembers = route.path.startsWith('/api/tasks') || route.operation === 'broadcast'
+function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>): HubRoute {
+  if (!isDoneOnce(route.name, route.operation)) return route
+  const remembers = isRemembered(route.name, route.operation)
   return {
     ...route,
     answer: async (request) => {
@@ -151,15 +188,6 @@ export function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>):
   }
 }
 
-/** Reports that a working agent repeats all the time; their content is kept with the task and the agent. */
-const repeated: readonly string[] = [
-  '/api/agents/:id/status',
-  '/api/agents/:id/spent',
-  '/api/tasks/:id/progress',
-  '/api/tasks/:id/looked',
-  '/api/inbox/mark',
-]
-
 /** Records the act of a request. Reading is not an act unless it was refused, and neither is a repeated request. */
 async function noteAct(
   { route, params }: Found,
@@ -168,8 +196,8 @@ async function noteAct(
 ): Promise<void> {
   if (!trail || isRepeated) return
   const isRefused = status === 403
-  if (!isRefused && (route.method === 'GET' || repeated.includes(route.path))) return
-  const isWait = route.path === '/api/agents/:id/wait'
+  if (!isRefused && (route.method === 'GET' || route.operation.audit === 'none')) return
+  const isWait = route.operation.audit === 'claim'
   // A wait that got nothing is not an act.
   if (isWait && status === 200 && (body as { type?: string }).type !== 'task') return
   const [first] = Object.values(params)
@@ -197,7 +225,9 @@ export function faultAnswer(error: unknown): HubAnswer {
 
 /** Whether the route that matches a request reads the body itself, piece by piece. */
 export function takesPieces(routes: readonly HubRoute[], method: string, path: string): boolean {
-  return matchingRoutes(routes, path).some(({ route }) => route.method === method && route.takesPieces === true)
+  return matchingRoutes(routes, path).some(
+    ({ route }) => route.method === method && route.operation.takesPieces === true,
+  )
 }
 
 function matchingRoutes(routes: readonly HubRoute[], path: string): Found[] {

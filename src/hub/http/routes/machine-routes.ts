@@ -1,14 +1,14 @@
-import type { Conversations, PageWish, UsageGroup, UsageWish } from '../../../core/turns/conversations.ts'
+import type { Conversations } from '../../../core/turns/conversations.ts'
 import type { MachinePrompts } from '../../../core/turns/machine-prompts.ts'
 import type { MachineTurns } from '../../../core/turns/machine-turns.ts'
 import type { MachineStanding } from '../../model/machine-standing.ts'
-import type { HubRoute } from '../access/hub-router.ts'
-import type { Patience } from './route-forms.ts'
+import type { machineOperations, operatorOperations } from '../../model/operations/machine-operations.ts'
+import type { Hub } from '../../engine/hub.ts'
+import type { Handlers } from '../access/hub-router.ts'
 import { defined } from '../../../base/defined.ts'
-import { usageGroups } from '../../../core/turns/conversations.ts'
-import { boolean, list, optional, parser } from '../../../core/data/shape.ts'
+import { wholeHub } from '../../model/tasks/machine-rules.ts'
+import { machineNamed } from '../../engine/operator-orders.ts'
 import { HubError } from '../../engine/rules/task-rules.ts'
-import { anyBody, post, text, wholeNumber } from './route-forms.ts'
 
 /** The machines that the hub knows. */
 export type KnownMachines = {
@@ -30,135 +30,73 @@ export type MachineParts = {
 /** The machines: their turns, their conversations and their usage. `forgotten` is called when the name of a machine becomes free. */
 export function machineRoutes(
   { turns, conversations, prompts, machines }: MachineParts,
-  { get }: Patience,
-  forgotten: (machine: string) => Promise<void> = async () => {},
-): HubRoute[] {
-  return [
-    get('/api/machines', 'Lists the machines that the hub knows.', async () => machines?.standings() ?? []),
-    post(
-      '/api/machines/:id/forget',
-      'Frees the name of a machine that is offline.',
-      'keys',
-      anyBody,
-      async (_, { id }) => {
-        if (!(await machines?.forget(id)))
-          throw new HubError('conflict', `No machine ${id} is offline at this hub. One that is linked keeps its name.`)
-        await forgotten(id)
-        return {}
-      },
-    ),
-    post(
-      '/api/turns/:id/answer',
-      'Answers a question of a running turn.',
-      'turns',
-      parser({ ask: text, picks: optional(list(text)) }),
-      async ({ ask, picks }, { id, caller }) => reached(id, await turns?.answer(id, ask, picks, caller)),
-    ),
-    post('/api/turns/:id/steer', 'Types to a running turn.', 'turns', parser({ text }), async (said, { id, caller }) =>
-      reached(id, await turns?.steer(id, said.text, caller)),
-    ),
-    post('/api/turns/:id/cancel', 'Cancels a running turn.', 'turns', anyBody, async (_, { id, caller }) =>
-      reached(id, await turns?.cancel(id, caller)),
-    ),
-    get(
-      '/api/sessions',
-      'Lists the sessions of all machines that offer them.',
-      async () => conversations?.list() ?? [],
-      'conversations',
-    ),
-    get(
-      '/api/prompts',
-      'Says whether prompts are taken, and for which agents.',
-      async () => prompts?.rules() ?? { allowed: false, agents: [] },
-      'prompt',
-    ),
-    post(
-      '/api/prompts',
-      'Sends a prompt to a project, and answers with the session once its turn has begun.',
-      'prompt',
-      parser({
-        text,
-        session: optional(text),
-        project: optional(text),
-        fresh: optional(boolean()),
-        agent: optional(text),
-        machine: optional(text),
-      }),
-      async (wish, { caller }) => {
-        if (!prompts) throw new HubError('forbidden', 'This hub takes no prompts.')
-        return prompts.send(defined(wish), caller)
-      },
-    ),
-    get(
-      '/api/projects',
-      'Lists the projects of all machines that offer them.',
-      async () => conversations?.projects() ?? [],
-      'conversations',
-    ),
-    get(
-      '/api/sessions/:id/entries',
-      {
-        about: 'A page of a conversation, oldest first; without a position, its end.',
-        query: {
-          before: 'Entries before this position.',
-          after: 'Entries after this position.',
-          around: 'Entries around the one with this id.',
-        },
-      },
-      async ({ id, query, caller }) => {
-        if (caller.session !== undefined && caller.session !== id)
-          throw new HubError('forbidden', 'This link shows another session.')
-        const page = await conversations?.page(id, wishIn(query))
-        if (!page) throw new HubError('missing', `There is no session ${id}.`)
-        // A guest sees the conversation, but not the project's folder on this machine.
-        return caller.role === 'guest' ? { ...page, project: '' } : page
-      },
-      'watch',
-    ),
-    get(
-      '/api/search',
-      { about: 'Searches the conversations of all machines that offer them.', query: { q: 'The words to find.' } },
-      async ({ query }) => conversations?.search(query.get('q') ?? '') ?? [],
-      'conversations',
-    ),
-    get(
-      '/api/usage',
-      {
-        about:
-          'Tokens, cost, turns and failures of the machines that offer their conversations, and the agents that are not asked now.',
-        query: {
-          by: 'What each row is about: agent, day or project (agent).',
-          since: 'Count from this time, in ms since 1970 (0).',
-          zone: 'The time zone of the days, as in Europe/Berlin.',
-        },
-      },
-      async ({ query }) => {
-        const by = query.get('by') ?? 'agent'
-        const group = usageGroups.find((each) => each === by)
-        if (!group) throw new HubError('wrong', `by: found "${by}", allowed: ${usageGroups.join(', ')}.`)
-        const rows = (await conversations?.usage(usageWish(group, query))) ?? []
-        return { rows, away: (await conversations?.away()) ?? [] }
-      },
-      'conversations',
-    ),
-  ]
+  forgotten: (machine: string) => Promise<void>,
+): Handlers<keyof typeof machineOperations> {
+  return {
+    'GET /api/machines': async () => [...(machines?.standings() ?? [])],
+    'POST /api/machines/:id/forget': async (_, { id }) => {
+      if (!(await machines?.forget(id)))
+        throw new HubError('conflict', `No machine ${id} is offline at this hub. One that is linked keeps its name.`)
+      await forgotten(id)
+      return {}
+    },
+    'POST /api/turns/:id/answer': async ({ ask, picks }, { id, caller }) =>
+      reached(id, await turns?.answer(id, ask, picks, caller)),
+    'POST /api/turns/:id/steer': async (said, { id, caller }) => reached(id, await turns?.steer(id, said.text, caller)),
+    'POST /api/turns/:id/cancel': async (_, { id, caller }) => reached(id, await turns?.cancel(id, caller)),
+    'GET /api/sessions': async () => conversations?.list() ?? [],
+    'GET /api/prompts': async () => prompts?.rules() ?? { allowed: false, agents: [] },
+    'POST /api/prompts': async (wish, { caller }) => {
+      if (!prompts) throw new HubError('forbidden', 'This hub takes no prompts.')
+      return prompts.send(defined(wish), caller)
+    },
+    'GET /api/projects': async () => conversations?.projects() ?? [],
+    'GET /api/sessions/:id/entries': async (wish, { id, caller }) => {
+      if (caller.session !== undefined && caller.session !== id)
+        throw new HubError('forbidden', 'This link shows another session.')
+      const page = await conversations?.page(id, wish)
+      if (!page) throw new HubError('missing', `There is no session ${id}.`)
+      // A guest sees the conversation, but not the project's folder on this machine.
+      return caller.role === 'guest' ? { ...page, project: '' } : page
+    },
+    'GET /api/search': async ({ q = '' }) => conversations?.search(q) ?? [],
+    'GET /api/usage': async ({ by = 'agent', since = 0, zone }) => {
+      checkZone(zone)
+      const rows = (await conversations?.usage(defined({ by, since, zone }))) ?? []
+      return { rows, away: (await conversations?.away()) ?? [] }
+    },
+  }
 }
 
-/** The part of a conversation that a request wants. */
-function wishIn(query: URLSearchParams): PageWish {
-  const place = (name: string) => (query.has(name) ? wholeNumber(query, name, 0) : undefined)
-  return defined({ before: place('before'), after: place('after'), around: query.get('around') ?? undefined })
+/** The orders of operators: pauses of agents, machines and the hub, and the labels and limits of machines. */
+export function operatorRoutes({ operators }: Hub): Handlers<keyof typeof operatorOperations> {
+  return {
+    'GET /api/rules': async () => operators.rules(),
+    'POST /api/agents/:id/pause': async ({ why, drain }, { id, caller }) =>
+      operators.pauseAgent(id, { by: caller.name, why, drains: drain }),
+    'POST /api/agents/:id/resume': async (_, { id }) => operators.resumeAgent(id),
+    'POST /api/machines/:id/pause': async ({ why, drain }, { id, caller }) =>
+      operators.pause(machineNamed(id), { by: caller.name, why, drains: drain }),
+    'POST /api/machines/:id/resume': async (_, { id }) => operators.resume(machineNamed(id)),
+    'POST /api/machines/:id/rules': async (wish, { id }) => {
+      if (wish.labels === undefined && wish.limit === undefined)
+        throw new HubError('wrong', 'Name labels, a limit, or both.')
+      return operators.set(machineNamed(id), wish)
+    },
+    'POST /api/hub/pause': async ({ why, drain }, { caller }) =>
+      operators.pause(wholeHub, { by: caller.name, why, drains: drain }),
+    'POST /api/hub/copy': async (_, { caller }) => ({ path: await operators.copyLedger(caller) }),
+    'POST /api/hub/resume': async () => operators.resume(wholeHub),
+  }
 }
 
-/** The part of the usage that a request wants: since a moment, by the days of the reader's own time zone. */
-function usageWish(by: UsageGroup, query: URLSearchParams): UsageWish {
-  const zone = query.get('zone') ?? undefined
+/** Throws if a query names no time zone. */
+function checkZone(zone: string | undefined): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })
   } catch {
     throw new HubError('wrong', `zone: found "${zone}", allowed: the name of a time zone, as in Europe/Berlin.`)
   }
-  return defined({ by, since: wholeNumber(query, 'since', 0), zone })
 }
 
 /** Throws if a turn could not take what a person sent to it. */

@@ -1,14 +1,13 @@
-import type { JsonSchema, Shape, TypeOf } from '../../src/core/data/shape.ts'
-import type { AgentStatus } from '../../src/hub/model/tasks/agent-status.ts'
-import type { MachineRules } from '../../src/hub/model/tasks/machine-rules.ts'
-import type { PipelineView } from '../../src/hub/model/tasks/pipeline.ts'
-import type { Schedule } from '../../src/hub/model/plans/schedule.ts'
-import type { WorkspaceDay } from '../../src/hub/model/tasks/spending-cap.ts'
-import type { TaskNote } from '../../src/hub/model/tasks/task-note.ts'
-import type { TaskTry } from '../../src/hub/model/tasks/task-try.ts'
-import type { HubAgent, Task, TaskStep } from '../../src/hub/model/tasks/task.ts'
-import type { AgentNow, HubState } from '../../src/hub/model/hub-state.ts'
-import type { ListedKey } from '../../src/hub/model/access/hub-key.ts'
+import type { ListedKey } from '../access/hub-key.ts'
+import type { AgentNow, GivenTicket, HubState } from '../hub-state.ts'
+import type { Schedule } from '../plans/schedule.ts'
+import type { AgentStatus } from '../tasks/agent-status.ts'
+import type { MachineRules } from '../tasks/machine-rules.ts'
+import type { PipelineView } from '../tasks/pipeline.ts'
+import type { WorkspaceDay } from '../tasks/spending-cap.ts'
+import type { TaskNote } from '../tasks/task-note.ts'
+import type { KeptText, TaskTry } from '../tasks/task-try.ts'
+import type { HubAgent, Task, TaskStep } from '../tasks/task.ts'
 import {
   about,
   anything,
@@ -20,24 +19,11 @@ import {
   oneOf,
   optional,
   string,
-} from '../../src/core/data/shape.ts'
-import { hubRoles } from '../../src/hub/model/access/hub-key.ts'
-import { questionSubjects } from '../../src/core/talk/question.ts'
-import { taskStates } from '../../src/hub/model/tasks/task.ts'
-
-/** The shapes that have a name in the descriptions, by their names. */
-export const namedShapes: Record<string, Shape<unknown>> = {}
-
-/** Does not compile where a shape lacks a field of the type that it describes, or has one that the type does not have. */
-type Whole<T, S> = [keyof T, keyof TypeOf<S>] extends [keyof TypeOf<S>, keyof T] ? unknown : never
-
-/** A shape with a name, for all fields of a type of the hub. */
-export const described =
-  <T>() =>
-  <S extends Shape<unknown>>(name: string, shape: S & Whole<T, S>): S => {
-    namedShapes[name] = shape
-    return { ...(shape as S), json: (): JsonSchema => ({ $ref: `#/components/schemas/${name}` }) }
-  }
+} from '../../../core/data/shape.ts'
+import { questionSubjects } from '../../../core/talk/question.ts'
+import { hubRoles } from '../access/hub-key.ts'
+import { taskStates } from '../tasks/task.ts'
+import { described, named, partOf, shapeOf } from './described.ts'
 
 export const text = string()
 export const time = integer(0)
@@ -45,7 +31,7 @@ export const maybe = optional(text)
 const spentFields = { tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) }
 const spent = object(spentFields)
 const cap = object({ tokens: optional(integer(0)), cost: optional(number(0)) })
-export const keptText = object({ id: text, bytes: integer(0) })
+export const keptText = shapeOf<KeptText>()(object({ id: text, bytes: integer(0) }))
 const pauseFields = { by: text, at: time, why: maybe, drains: optional(boolean()) }
 const option = object({ id: text, label: text, grants: maybe, means: optional(oneOf('once', 'always', 'no')) })
 export const merge = object({ machine: text, branch: text, into: text, commit: text })
@@ -262,7 +248,7 @@ const ticket = about(
 )
 
 /** The answer to an agent that waits. The fields depend on its type. */
-export const given = described<{ type: 0; task: 0; ticket: 0; text: 0; why: 0 }>()(
+export const given = described<GivenTicket>()(
   'Given',
   object({
     type: about(
@@ -309,26 +295,21 @@ export const pipeline = described<PipelineView>()(
     spent: object({ ...spentFields, timeMs: integer(0) }),
   }),
 )
-export const schedule = described<
-  Pick<Schedule, 'id' | 'name' | 'plan' | 'digest' | 'by' | 'created' | 'next' | 'runs' | 'skipped' | 'last' | 'paused'>
->()(
+export const schedule = named(
   'Schedule',
-  object(
-    {
-      id: text,
-      name: text,
-      plan: about('The plan as it was read.', anything()),
-      digest: text,
-      by: text,
-      created: time,
-      next: optional(about('When the next run begins.', time)),
-      runs: integer(0),
-      skipped: integer(0),
-      last: optional(object({ at: time, pipeline: text })),
-      paused: optional(object({ at: time, by: text })),
-    },
-    'ignored',
-  ),
+  partOf<Schedule>()({
+    id: text,
+    name: text,
+    plan: about('The plan as it was read.', anything()),
+    digest: text,
+    by: text,
+    created: time,
+    next: optional(about('When the next run begins.', time)),
+    runs: integer(0),
+    skipped: integer(0),
+    last: optional(object({ at: time, pipeline: text })),
+    paused: optional(object({ at: time, by: text })),
+  }),
 )
 
 export const day = described<WorkspaceDay>()(

@@ -1,0 +1,42 @@
+import type { Fields, JsonSchema, Shape, TypeOf } from '../../../core/data/shape.ts'
+import { anything, object, string } from '../../../core/data/shape.ts'
+
+/** The shapes that have a name in the descriptions, by their names. */
+export const namedShapes: Record<string, Shape<unknown>> = {}
+
+type KeyOf<T> = T extends unknown ? keyof T : never
+
+/** Does not compile if a shape lacks a field of the type that it describes, or has one that the type does not have. */
+type Whole<T, S> = [KeyOf<T>, KeyOf<TypeOf<S>>] extends [KeyOf<TypeOf<S>>, KeyOf<T>] ? unknown : never
+
+/** A shape for all fields of a type of the hub. */
+export const shapeOf =
+  <T>() =>
+  <S extends Shape<unknown>>(shape: S & Whole<T, S>): Shape<T> =>
+    shape as Shape<unknown> as Shape<T>
+
+/** A shape for the fields of a type on which other programs can rely; answers have the others, too. */
+export const partOf =
+  <T>() =>
+  <F extends Fields>(fields: F & (keyof F extends KeyOf<T> ? unknown : never)): Shape<T> =>
+    object(fields, 'ignored') as Shape<unknown> as Shape<T>
+
+/** Gives a shape a name in the descriptions. */
+export function named<T>(name: string, shape: Shape<T>): Shape<T> {
+  namedShapes[name] = shape
+  return { ...shape, json: (): JsonSchema => ({ $ref: `#/components/schemas/${name}` }) }
+}
+
+/** A shape with a name, for all fields of a type of the hub. */
+export const described =
+  <T>() =>
+  <S extends Shape<unknown>>(name: string, shape: S & Whole<T, S>): Shape<T> =>
+    named(name, shape as Shape<unknown> as Shape<T>)
+
+/** A text or bytes, and not JSON. */
+export const plainText: Shape<string> & { is: 'plain text' } = { ...string(), is: 'plain text' }
+/** An answer in the form in which the dashboard of the same version holds its state: it changes with it, and programs use /api/state. */
+export const ofDashboard = <T>(): Shape<T> & { is: 'of the dashboard' } => ({
+  ...(anything() as Shape<T>),
+  is: 'of the dashboard',
+})

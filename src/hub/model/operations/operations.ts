@@ -1,0 +1,44 @@
+import type { Fields, ObjectOf, TypeOf } from '../../../core/data/shape.ts'
+import type { Operation, ParamOf } from './operation.ts'
+import { agentOperations } from './agent-operations.ts'
+import { machineOperations, operatorOperations } from './machine-operations.ts'
+import { peopleOperations } from './people-operations.ts'
+import { pipelineOperations } from './pipeline-operations.ts'
+import { stateOperations } from './state-operations.ts'
+import { storageOperations } from './storage-operations.ts'
+import { taskOperations } from './task-operations.ts'
+
+/**
+ * Every operation of the hub, by its name. The routes, the clients, the checks of a request and the description of the API come from this
+ * table. The server answers a few other addresses itself: streams, sockets and what needs no key.
+ */
+export const operations = {
+  ...agentOperations,
+  ...taskOperations,
+  ...pipelineOperations,
+  ...peopleOperations,
+  ...machineOperations,
+  ...operatorOperations,
+  ...stateOperations,
+  ...storageOperations,
+}
+
+type Operations = typeof operations
+export type OperationName = keyof Operations
+
+/** The named parts of the path of an operation. */
+export type ParamsOf<N extends OperationName> = Record<ParamOf<N>, string>
+
+/** The fields of its query or its body. */
+export type FieldsOf<N extends OperationName> = Operations[N] extends { input: infer F extends Fields }
+  ? ObjectOf<F>
+  : object
+
+export type AnswerOf<N extends OperationName> = TypeOf<Operations[N]['output']>
+
+/** The operations of one method, of some path, with some answer. */
+export type OperationsWith<Name extends string, Answer = unknown> = {
+  [N in OperationName]: N extends Name ? (AnswerOf<N> extends Answer ? N : never) : never
+}[OperationName]
+
+export const operationEntries = Object.entries(operations) as [OperationName, Operation][]
