@@ -191,7 +191,7 @@ test('the time of the last use is written once in ten minutes, and a full disk k
   const { keys, clock, book } = keysAt()
   const { secret, key } = await keys.add('ci', 'agent', user)
   const marks: number[] = []
-  const { markUsed } = book
+  const markUsed = book.markUsed.bind(book)
   let full = true
   book.markUsed = async (id, at) => {
     marks.push(at - began)

@@ -25,8 +25,8 @@ function seated() {
   /** Every text that the ledger was given. */
   const stored: string[] = []
   const book = {
-    begin: ledger.requests.begin,
-    forget: ledger.requests.forget,
+    begin: ledger.requests.begin.bind(ledger.requests),
+    forget: ledger.requests.forget.bind(ledger.requests),
     answer: async (name: string, answer: string) => {
       stored.push(name, answer)
       await ledger.requests.answer(name, answer)

@@ -12,20 +12,21 @@ import { randomBytes } from 'node:crypto'
 import { realClock } from '../../../base/time/clock.ts'
 import { randomName } from '../../../base/id.ts'
 import { LedgerAway } from '../../model/ledger-away.ts'
+import { LedgerInviteBook } from '../invite-book.ts'
+import { LedgerKeyBook } from '../key-book.ts'
+import { LedgerRequestBook } from '../request-book.ts'
+import { LedgerSignInBook } from '../sign-in-book.ts'
 import { PostgresAuditBook } from './audit-book.ts'
 import { PostgresBlobs } from './blobs.ts'
 import { PostgresHubBook } from './hub-book.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { Connections } from './connections.ts'
 import { isAway, isConflict, isDouble, ledgerFailure, mayRepeat, sqlState } from './failures.ts'
-import { PostgresInviteBook } from './invite-book.ts'
-import { PostgresKeyBook } from './key-book.ts'
 import { Listener } from './listener.ts'
+import { PostgresBooks } from './postgres-books.ts'
 import { epochOf, PostgresReads } from './reads.ts'
-import { PostgresRequestBook } from './request-book.ts'
 import { PostgresRound, putStatements } from './round.ts'
 import { migrate } from './schema.ts'
-import { PostgresSignInBook } from './sign-in-book.ts'
 import { ledgerStatements } from './statements.ts'
 
 /** How many changes are stored by default for followers that fell behind; a follower that is further behind reads everything again. */
@@ -62,10 +63,10 @@ export async function postgresLedger(
 
 class PostgresLedger implements HubLedger {
   readonly isShared = true
-  readonly keys: PostgresKeyBook
-  readonly invites: PostgresInviteBook
-  readonly signIns: PostgresSignInBook
-  readonly requests: PostgresRequestBook
+  readonly keys: LedgerKeyBook
+  readonly invites: LedgerInviteBook
+  readonly signIns: LedgerSignInBook
+  readonly requests: LedgerRequestBook
   readonly blobs: PostgresBlobs
   readonly book: HubBook
   readonly address: PostgresAddress
@@ -92,10 +93,11 @@ class PostgresLedger implements HubLedger {
     this.#listener = new Listener(address, clock, this.#hub)
     this.#sql = ledgerStatements(schema)
     this.#put = putStatements(schema)
-    this.keys = new PostgresKeyBook(this.#connections, this.#listener)
-    this.invites = new PostgresInviteBook(this.#connections)
-    this.signIns = new PostgresSignInBook(this.#connections, this.#listener)
-    this.requests = new PostgresRequestBook(this.#connections)
+    const books = new PostgresBooks(this.#connections, this.#listener)
+    this.keys = new LedgerKeyBook(books)
+    this.invites = new LedgerInviteBook(books)
+    this.signIns = new LedgerSignInBook(books)
+    this.requests = new LedgerRequestBook(books)
     this.blobs = new PostgresBlobs(this.#connections)
     this.book = new PostgresHubBook(this.#connections)
   }

@@ -19,13 +19,13 @@ import { heldStates } from '../../model/hub-ledger.ts'
 import { FileBlobs } from '../../../store/files/file-blobs.ts'
 import { MemoryBlobs } from '../../../store/memory-store.ts'
 import { besideDatabase, setAside } from '../../../store/set-aside.ts'
-import { SqliteInviteBook } from './invite-book.ts'
-import { SqliteKeyBook } from './key-book.ts'
-import { SqliteRequestBook } from './request-book.ts'
-import { SqliteSignInBook } from './sign-in-book.ts'
 import { busy, inTransaction, isDamaged, memoryDatabase, openDatabase, sqliteCode } from '../../../store/sqlite.ts'
 import { named, storeError } from '../../../store/store-error.ts'
+import { LedgerInviteBook } from '../invite-book.ts'
+import { LedgerKeyBook } from '../key-book.ts'
 import { resumeMs } from '../ledger-rows.ts'
+import { LedgerRequestBook } from '../request-book.ts'
+import { LedgerSignInBook } from '../sign-in-book.ts'
 import { AgentTable } from './agent-table.ts'
 import { copyDatabase } from './ledger-copy.ts'
 import { finishOldTasks, hasOldTasks, layOut } from './ledger-layout.ts'
@@ -33,6 +33,7 @@ import { SqliteLook, SqliteRound } from './ledger-round.ts'
 import { LedgerTexts } from './ledger-texts.ts'
 import { ReadyTasks } from './ready-tasks.ts'
 import { SideTables } from './side-tables.ts'
+import { SqliteBooks } from './sqlite-books.ts'
 import { TaskTable } from './task-table.ts'
 
 /** The suffix of the folder beside the ledger with the long texts of its tasks. */
@@ -140,10 +141,11 @@ class SqliteLedger implements HubLedger {
     const tasks = new TaskTable(db)
     const side = new SideTables(db, mostChanges)
     this.#tables = { tasks, agents, ready: new ReadyTasks(db, { agents, tasks, side }), side }
-    this.keys = queuedKeys(new SqliteKeyBook(db, path), this.#serial)
-    this.invites = queuedInvites(new SqliteInviteBook(db, path), this.#serial)
-    this.signIns = queuedSignIns(new SqliteSignInBook(db, path), this.#serial)
-    this.requests = queuedRequests(new SqliteRequestBook(db, path), this.#serial)
+    const books = new SqliteBooks(db, path, this.#serial)
+    this.keys = new LedgerKeyBook(books)
+    this.invites = new LedgerInviteBook(books)
+    this.signIns = new LedgerSignInBook(books)
+    this.requests = new LedgerRequestBook(books)
     this.#free = free
     this.blobs = new LedgerTexts(blobs, clock, free)
     const stored = db.prepare('SELECT value FROM meta WHERE name = ?')
@@ -343,52 +345,5 @@ class SqliteLedger implements HubLedger {
   #tell(news: LedgerNews): void {
     // A listener that throws must not fail a round that is already durable.
     for (const told of this.#listeners) queueMicrotask(() => told(news))
-  }
-}
-
-type Queue = ReturnType<typeof serialQueue>
-
-/** Keys are written between rounds, because a round is a transaction of the same connection; rounds neither read nor write keys. */
-function queuedKeys(book: HubKeyBook, queue: Queue): HubKeyBook {
-  return {
-    all: () => book.all(),
-    withHash: (hash) => book.withHash(hash),
-    put: (key, instead) => queue(() => book.put(key, instead)),
-    remove: (id) => queue(() => book.remove(id)),
-    markUsed: (id, at) => queue(() => book.markUsed(id, at)),
-  }
-}
-
-/** Invitations are written between rounds, as keys are. */
-function queuedInvites(book: HubInviteBook, queue: Queue): HubInviteBook {
-  return {
-    all: () => book.all(),
-    withHash: (hash) => book.withHash(hash),
-    put: (invite, endedBefore) => queue(() => book.put(invite, endedBefore)),
-    use: (id, used) => queue(() => book.use(id, used)),
-    removeNamed: (name) => queue(() => book.removeNamed(name)),
-  }
-}
-
-/** Requests are written between rounds, as keys are. */
-function queuedRequests(book: HubRequestBook, queue: Queue): HubRequestBook {
-  return {
-    begin: (request, begunBefore) => queue(() => book.begin(request, begunBefore)),
-    answer: (name, answer) => queue(() => book.answer(name, answer)),
-    forget: (name, run) => queue(() => book.forget(name, run)),
-  }
-}
-
-/** Links and sign-ins are written between rounds, as keys are. */
-function queuedSignIns(book: SignInBook, queue: Queue): SignInBook {
-  return {
-    links: () => book.links(),
-    putLink: (link, most) => queue(() => book.putLink(link, most)),
-    removeLink: (id) => queue(() => book.removeLink(id)),
-    all: () => book.all(),
-    withCookie: (hash) => book.withCookie(hash),
-    put: (signIn) => queue(() => book.put(signIn)),
-    remove: (id) => queue(() => book.remove(id)),
-    markUsed: (id, at) => queue(() => book.markUsed(id, at)),
   }
 }

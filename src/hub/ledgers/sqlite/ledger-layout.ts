@@ -9,10 +9,8 @@ import { heldStates } from '../../model/hub-ledger.ts'
 import { carriedNotes } from '../../model/tasks/task-note.ts'
 import { parseTask } from '../../model/tasks/task.ts'
 import { StoreError } from '../../../core/talk/store.ts'
-import { inviteTables } from './invite-book.ts'
-import { keyTables } from './key-book.ts'
-import { requestTables } from './request-book.ts'
-import { signInTables } from './sign-in-book.ts'
+import { inviteTable, keyTable, linkTable, requestTable, signInTable } from '../book-tables.ts'
+import { definitionIn } from '../tables.ts'
 import { AgentTable } from './agent-table.ts'
 import { SideTables } from './side-tables.ts'
 import { finished, TaskTable } from './task-table.ts'
@@ -82,10 +80,12 @@ const tables = `
   CREATE INDEX IF NOT EXISTS pipelines_due ON pipelines (due) WHERE due IS NOT NULL;
   CREATE TABLE IF NOT EXISTS schedules (id TEXT PRIMARY KEY, schedule TEXT NOT NULL, next REAL);
   CREATE INDEX IF NOT EXISTS schedules_next ON schedules (next) WHERE next IS NOT NULL;
-  ${keyTables}
-  ${inviteTables}
-  ${signInTables}
-  ${requestTables}
+  ${definitionIn(keyTable)}
+  ${definitionIn(inviteTable)}
+  ${definitionIn(linkTable)}
+  ${definitionIn(signInTable)}
+  ${definitionIn(requestTable)}
+  CREATE INDEX IF NOT EXISTS requests_at ON requests (at);
 `
 
 /** The tables of an older termaite whose rows get columns. */
