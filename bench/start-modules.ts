@@ -1,5 +1,5 @@
 import type { BenchMachine, Row } from './measure.ts'
-import { globSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { bundleProgram } from '../scripts/program-bundle.ts'
 import { modelServer } from '../test/real/model-server.ts'
@@ -19,7 +19,9 @@ export async function startModules(): Promise<Row[]> {
     const row = async (what: string, start: (one: BenchMachine) => Promise<unknown>): Promise<Row> => {
       const cache = join(machine.folder, what)
       await start({ ...machine, env: { ...machine.env, NODE_COMPILE_CACHE: cache } })
-      const loaded = globSync('termaite/*/*/*.cjs', { cwd: cache }).map((path) => modules.get(basename(path))!)
+      const loaded = globSync('termaite/*/*', { cwd: cache }).flatMap((path) =>
+        keptFiles(readFileSync(join(cache, path))).map((file) => modules.get(file)!),
+      )
       const value = loaded.reduce((sum, count) => sum + count, 0)
       return { what: `modules of ${what}`, value, unit: 'modules', detail: `in ${loaded.length} files` }
     }
@@ -34,6 +36,12 @@ export async function startModules(): Promise<Row[]> {
       await row('a turn of our own agent', (one) => ownTurn(one, run(['-p', 'x']))),
     ]
   })
+}
+
+/** The files of the build whose compiled code a run has kept: the first line of the cache names them (`keptCode` in bin/termaite.cjs). */
+function keptFiles(cache: Buffer): string[] {
+  const head = JSON.parse(cache.toString('latin1', 0, cache.indexOf('\n'))) as { lengths: [string, number][] }
+  return head.lengths.map(([file]) => file)
 }
 
 /** Opens the chat and leaves it. */

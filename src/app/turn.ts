@@ -78,29 +78,31 @@ export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {
   })
 }
 
-/** Runs a turn from its opening to its end. Every event of a turn passes through this one loop. */
-export async function* runOpened(
+/** Runs a turn from its opening to its end. */
+export function runOpened(
   app: App,
   request: Pick<TurnRequest, 'prompt' | 'peers' | 'close'>,
   open: () => Promise<OpenTurn>,
 ): AsyncGenerator<Event> {
   const observers: TurnObserver[] = []
   let agent: Agent | undefined
-  try {
-    const turn = await open()
-    agent = turn.agent
-    observers.push(...(turn.observers ?? []))
-    const world = defined({ ...turn.world, inside: request.peers?.inside })
-    if (request.peers) observers.push(peerObserver(request.peers, app.project.root))
-    for await (const event of app.conversation.converse(agent, request.prompt, world)) {
+  return app.conversation.converseLate(request.prompt, {
+    async open() {
+      const turn = await open()
+      agent = turn.agent
+      observers.push(...(turn.observers ?? []))
+      if (request.peers) observers.push(peerObserver(request.peers, app.project.root))
+      return { agent, world: defined({ ...turn.world, inside: request.peers?.inside }) }
+    },
+    see(event) {
       for (const observer of observers) observer.see(event)
-      yield event
-    }
-  } finally {
-    for (const observer of observers) await observer.end()
-    await agent?.close().catch(() => {})
-    await request.close?.()
-  }
+    },
+    async over() {
+      for (const observer of observers) await observer.end()
+      await agent?.close().catch(() => {})
+      await request.close?.()
+    },
+  })
 }
 
 async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {

@@ -76,8 +76,21 @@ export type AroundTurn = {
   end(turn: string, waits?: Turn['waits'], acted?: boolean): Promise<string[]>
 }
 
+/**
+ * A turn that is opened when its first event is asked for: `see` is called with each event before it is shown, and `over` last, whatever
+ * became of the turn.
+ */
+export type LateTurn = {
+  open(): Promise<{ agent: Agent; world: TurnWorld }>
+  see(event: Event): void
+  over(): Promise<void>
+}
+
 /** The part of the turn that the agent gets, and the turn's calls that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
+
+/** A turn whose prompt is kept. `before` are the entries of the turn that another process kept. */
+type BegunTurn = { agent: Agent; world: TurnWorld; asked: Entry; given: Given; before: readonly Entry[] }
 
 /** A conversation before a turn: its view, the log lines that could not be read, and how many turns of dead processes were finished. */
 export type Standing = { view: Entry[]; broken: string[]; ended: number }
@@ -137,12 +150,17 @@ export class Conversation {
    * Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. `turn` is
    * the id of the turn, if it was chosen before.
    */
-  async *converse(agent: Agent, prompt: string, world: TurnWorld, turn?: string): AsyncGenerator<Event> {
-    const { clock, owner } = this.#parts
-    const history = await this.view()
-    const files = world.files?.length ? world.files : undefined
-    const asked = await this.append({ type: 'prompt', text: prompt, files, owner }, 'user', turn ?? newId(clock.now()))
-    yield* this.#take(agent, asked, defined({ prompt, files, history, open: new Set<string>() }), world, [])
+  converse(agent: Agent, prompt: string, world: TurnWorld, turn?: string): AsyncGenerator<Event> {
+    return this.#take(() => this.#begin(agent, prompt, world, turn))
+  }
+
+  /** Opens a turn, and takes it like `converse`. */
+  converseLate(prompt: string, { open, see, over }: LateTurn): AsyncGenerator<Event> {
+    const begin = async () => {
+      const { agent, world } = await open()
+      return this.#begin(agent, prompt, world)
+    }
+    return this.#take(begin, see, over)
   }
 
   /**
@@ -150,27 +168,59 @@ export class Conversation {
    * only watched. Open questions are withdrawn; the agent asks again if it still needs an answer. A turn that is over yields
    * nothing.
    */
-  async *takeUp(agent: Agent, turn: string, world: TurnWorld, sent?: string): AsyncGenerator<Event> {
-    const { entries } = await this.read()
-    const own = entries.filter((entry) => entry.turn === turn)
-    const asked = unended(own)[0]
-    if (!asked) return
-    const open = new Set<string>()
-    for (const entry of own) followCalls(open, entry)
-    for (const ask of unanswered(own)) await this.append({ type: 'answer', ask }, 'termaite', turn)
-    const whole = (await wholeEntry(asked, this.#parts.blobs)) as EntryOf<'prompt'>
-    const given = defined({ prompt: whole.text, files: asked.files, history: view(entries), open, sent })
-    yield* this.#take(agent, asked, given, world, own)
+  takeUp(agent: Agent, turn: string, world: TurnWorld, sent?: string): AsyncGenerator<Event> {
+    return this.#take(async () => {
+      const { entries } = await this.read()
+      const own = entries.filter((entry) => entry.turn === turn)
+      const asked = unended(own)[0]
+      if (!asked) return undefined
+      const open = new Set<string>()
+      for (const entry of own) followCalls(open, entry)
+      for (const ask of unanswered(own)) await this.append({ type: 'answer', ask }, 'termaite', turn)
+      const whole = (await wholeEntry(asked, this.#parts.blobs)) as EntryOf<'prompt'>
+      const given = defined({ prompt: whole.text, files: asked.files, history: view(entries), open, sent })
+      return { agent, world, asked, given, before: own }
+    })
   }
 
-  /** `before` are the entries of the turn that another process kept. */
+  /** Keeps the prompt of a turn. */
+  async #begin(agent: Agent, prompt: string, world: TurnWorld, turn?: string): Promise<BegunTurn> {
+    const { clock, owner } = this.#parts
+    const history = await this.view()
+    const files = world.files?.length ? world.files : undefined
+    const asked = await this.append({ type: 'prompt', text: prompt, files, owner }, 'user', turn ?? newId(clock.now()))
+    const given = defined({ prompt, files, history, open: new Set<string>() })
+    return { agent, world, asked, given, before: [] }
+  }
+
+  /** Takes a turn from its beginning to its end: the one generator of a conversation, whose events come from `TurnKeeping`. */
   async *#take(
-    agent: Agent,
-    asked: Entry,
-    given: Given,
-    world: TurnWorld,
-    before: readonly Entry[],
+    begin: () => Promise<BegunTurn | undefined>,
+    see: LateTurn['see'] = () => {},
+    over: LateTurn['over'] = async () => {},
   ): AsyncGenerator<Event> {
+    try {
+      const begun = await begin()
+      if (!begun) return
+      const { keeping, run, leave } = this.#turn(begun)
+      const work = run().finally(() => keeping.out.close())
+      try {
+        for await (const event of keeping.out) {
+          const shown = keeping.asShown(event)
+          see(shown)
+          yield shown
+        }
+      } finally {
+        leave.abort()
+        await work
+      }
+    } finally {
+      await over()
+    }
+  }
+
+  /** What a turn is run with: what keeps its facts, and the turn as its agent gets it, which `leave` ends. */
+  #turn({ agent, world, asked, given, before }: BegunTurn) {
     const { log, blobs, clock } = this.#parts
     const { open, ...told } = given
     const leave = new AbortController()
@@ -214,13 +264,7 @@ export class Conversation {
       inside: world.inside ?? new InnerWorks(),
       waits: (words, until) => keeping.out.offer(defined({ type: 'waiting', words, until, by: 'termaite' })),
     }
-    const work = runTurn(agent, turn, world, keeping, questions).finally(() => keeping.out.close())
-    try {
-      for await (const event of keeping.out) yield keeping.asShown(event)
-    } finally {
-      leave.abort()
-      await work
-    }
+    return { keeping, leave, run: () => runTurn(agent, turn, world, keeping, questions) }
   }
 
   /**
