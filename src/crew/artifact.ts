@@ -4,14 +4,17 @@ import type { Entry } from '../core/talk/entry.ts'
 import type { Blobs, Log } from '../core/talk/store.ts'
 import type { CrewParts } from './crew-parts.ts'
 import type { SlotLedger } from './slot-ledger.ts'
-import type { Artifact, Slot } from './slot.ts'
+import type { Artifact, Slot, SlotState } from './slot.ts'
 import { fenceMarks, findFence, nonceOf, unfolded } from '../core/screen/fence.ts'
+import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
+import { answerWords } from '../core/talk/outcome.ts'
 import { plainPrompt } from '../core/talk/plain-prompt.ts'
 import { readText } from '../core/talk/store.ts'
 import { fillPlaceholders, placeholders } from '../core/work/dependencies.ts'
 import { outcomeOf } from './interrupted-turn.ts'
 import { blobsOf, logOf } from './slot-ledger.ts'
+import { askedTurn, mayAnswer, nameOf, stateWords } from './slot.ts'
 
 /** A longer artifact is cut, because it is handed whole to other agents and to clients. */
 export const longestArtifact = 1024 * 1024
@@ -38,8 +41,74 @@ async function artifactBody(blobs: Blobs, answer: Answer, seen?: Seen): Promise<
 /** The text of an artifact, as it is handed out. */
 export type ArtifactText = { output: string; truncated: boolean; fenced: boolean }
 
+/** An answer; or, if the prompt has none, an empty one with the state of the slot and its answer to an earlier prompt. */
+export type SlotAnswer = ArtifactText | Unanswered
+export type Unanswered = ArtifactText & { state: SlotState; why?: string; earlier: ArtifactText }
+
+/** A slot with its answer to a prompt, or else with its last answer to a prompt before. */
+type AnsweredSlot = { slot: Slot; answer?: ArtifactText; earlier?: ArtifactText }
+
+/** Reads the answer of a slot to its last prompt, or to that of `turn`; undefined if there is no such slot. */
+export async function answeredSlot(
+  parts: CrewParts,
+  ledger: SlotLedger,
+  id: number,
+  turn?: string,
+): Promise<AnsweredSlot | undefined> {
+  for (;;) {
+    const before = await ledger.slot(id)
+    if (!before) return undefined
+    const asked = turn ?? askedTurn(before)
+    const read = await answerTo(parts, ledger, before, asked)
+    // A prompt may have been sent or answered while the answer was read.
+    const slot = await ledger.slot(id)
+    if (!slot) return undefined
+    if (turn !== undefined || (askedTurn(slot) === asked && slot.artifact?.turn === before.artifact?.turn))
+      return { slot, ...read }
+  }
+}
+
+/** The answer to the prompt of a turn, or the last one to an earlier prompt. */
+async function answerTo(
+  parts: CrewParts,
+  ledger: SlotLedger,
+  { id, artifact: kept, worker }: Slot,
+  asked: string | undefined,
+): Promise<Omit<AnsweredSlot, 'slot'>> {
+  const { store, workspace } = parts
+  const blobs = blobsOf(store, workspace)
+  if (kept?.turn !== asked && asked !== undefined && !worker) {
+    const answer = await answerInLog(logOf(store, workspace, id), blobs, asked)
+    if (answer) return { answer }
+  }
+  const artifact = await trueArtifact(parts, ledger, id)
+  if (!artifact) return {}
+  const { truncated, fenced } = artifact
+  const text = { output: await readText(blobs, artifact.ref), truncated, fenced }
+  return artifact.turn === asked ? { answer: text } : { earlier: text }
+}
+
+/** The answer of a slot as it is given to a caller, who never gets an answer as that to another prompt; undefined if it has none at all. */
+export function slotAnswer({ slot: { state, why }, answer, earlier }: AnsweredSlot): SlotAnswer | undefined {
+  if (answer || !earlier) return answer
+  return defined({ output: '', truncated: false, fenced: false, state, why: why || undefined, earlier })
+}
+
+/** An answer as text; one to an earlier prompt says so first, and so does one that was scraped from the screen. */
+export function artifactText(id: number, answer: SlotAnswer): string {
+  const words = ({ output, fenced }: ArtifactText) => answerWords(nameOf(id), output, fenced)
+  if (!('earlier' in answer)) return words(answer)
+  return `${unansweredWords(id, answer)} Its answer to an earlier prompt:\n${words(answer.earlier)}`
+}
+
+/** Says that the last prompt of a slot has no answer. */
+export function unansweredWords(id: number, { state, why }: Unanswered): string {
+  const isLate = mayAnswer({ state })
+  return `${nameOf(id)} ${isLate ? 'has not answered its last prompt yet' : 'did not answer its last prompt'}: it is ${stateWords({ state, why, needs: [] })}.`
+}
+
 /** The answer to a prompt, read from the log of its slot: the slot itself may not have it, because the disk was full or its keeper died. */
-export async function answerInLog(log: Log<Entry>, blobs: Blobs, turn: string): Promise<ArtifactText | undefined> {
+async function answerInLog(log: Log<Entry>, blobs: Blobs, turn: string): Promise<ArtifactText | undefined> {
   const entries: Entry[] = []
   for await (const { item } of log.back()) {
     if (item?.turn !== turn) continue
@@ -61,7 +130,7 @@ const mostRows = 20_000
  * The artifact of a slot. An agent that was considered done too early may have marked its true answer since then: that answer replaces the
  * artifact, and the slot's log says so.
  */
-export async function trueArtifact(parts: CrewParts, ledger: SlotLedger, id: number): Promise<Artifact | undefined> {
+async function trueArtifact(parts: CrewParts, ledger: SlotLedger, id: number): Promise<Artifact | undefined> {
   const { store, workspace, clock } = parts
   const slot = await ledger.slot(id)
   if (!slot?.artifact || slot.artifact.fenced) return slot?.artifact
@@ -107,24 +176,21 @@ async function lateAnswer(
 }
 
 /**
- * Replaces `{{slot_1.output}}` by the artifact of slot 1, with its secrets masked, for slots that this one depends on;
- * without an artifact by nothing.
+ * Replaces `{{slot_1.output}}` by the answer of slot 1, with its secrets masked, for slots that this one depends on; without an answer by
+ * nothing. The text says if the answer is one to an earlier prompt, or was scraped from the screen.
  */
 export async function withArtifacts(
   text: string,
   slot: Slot,
-  {
-    artifact,
-    blobs,
-    mask,
-  }: { artifact(id: number): Promise<Artifact | undefined>; blobs: Blobs; mask(text: string): string },
+  { answered, mask }: { answered(id: number): Promise<AnsweredSlot | undefined>; mask(text: string): string },
 ): Promise<string> {
   const wanted = placeholders(text).filter((id) => slot.needs.includes(Number(id)))
   if (wanted.length === 0) return text
   const outputs = new Map<string, string>()
   for (const id of wanted) {
-    const ref = (await artifact(Number(id)))?.ref
-    outputs.set(id, ref ? mask(await readText(blobs, ref)) : '')
+    const found = await answered(Number(id))
+    const answer = found && slotAnswer(found)
+    outputs.set(id, answer ? mask(artifactText(Number(id), answer)) : '')
   }
   return plainPrompt(fillPlaceholders(text, (id) => outputs.get(id)))
 }

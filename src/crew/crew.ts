@@ -1,31 +1,26 @@
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
-import type { ArtifactText } from './artifact.ts'
+import type { SlotAnswer } from './artifact.ts'
 import type { CrewParts, LastRows } from './crew-parts.ts'
 import type { Waited, WaitOptions } from './slot-ledger.ts'
 import type { Read, ReadOptions } from './slot-output.ts'
-import type { SlotQuestion, SlotState, Slot } from './slot.ts'
+import type { SlotQuestion, Slot } from './slot.ts'
 import type { Spawn } from './spawn.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
-import { readText } from '../core/talk/store.ts'
-import { answerInLog, trueArtifact } from './artifact.ts'
+import { answeredSlot, slotAnswer } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
 import { hasSend, withSend } from './slot-moves.ts'
 import { cleaned, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
-import { allOf, askedTurn, CrewError, EarlyError, isGone, isLiving, mayAnswer, nameOf, stateWords } from './slot.ts'
+import { allOf, CrewError, EarlyError, isGone, isLiving, mayAnswer, nameOf, stateWords } from './slot.ts'
 import { withSlot } from './spawn.ts'
 
 /** How long a keeper may take to end an agent. */
 const killMs = 20_000
 /** How often a process that waits for an agent to be stopped checks whether the agent's keeper still runs. */
 const orphanMs = 1_000
-
-/** An answer; or, if the prompt has none, an empty one with the state of the slot and its answer to an earlier prompt. */
-export type SlotAnswer = ArtifactText | Unanswered
-export type Unanswered = ArtifactText & { state: SlotState; why?: string; earlier: ArtifactText }
 
 /**
  * Agents at work side by side, as any process sees and steers them: requests are written to the slots, and the keeper of a slot carries
@@ -158,34 +153,12 @@ export class Crew {
    * to a prompt before it is `earlier`: an answer is never given as that to another prompt.
    */
   async artifact(id: number, turn?: string): Promise<SlotAnswer> {
-    for (;;) {
-      const slot = await this.slot(id)
-      const asked = turn ?? askedTurn(slot)
-      const { answer, earlier } = await this.#answers(slot, asked)
-      // A prompt may have been sent or answered while the answer was read.
-      const now = await this.slot(id)
-      if (turn === undefined && (askedTurn(now) !== asked || now.artifact?.turn !== slot.artifact?.turn)) continue
-      if (answer) return answer
-      const { state, why } = now
-      if (earlier)
-        return defined({ output: '', truncated: false, fenced: false, state, why: why || undefined, earlier })
-      const words = `${nameOf(id)} has not answered yet: it is ${stateWords(now)}.`
-      throw mayAnswer(now) ? new EarlyError(words) : new CrewError(words)
-    }
-  }
-
-  /** The answer to the prompt of a turn, or the last one to an earlier prompt. */
-  async #answers(slot: Slot, asked: string | undefined): Promise<{ answer?: ArtifactText; earlier?: ArtifactText }> {
-    const blobs = blobsOf(this.#parts.store, this.workspace)
-    if (slot.artifact?.turn !== asked && asked !== undefined && !slot.worker) {
-      const answer = await answerInLog(this.log(slot.id), blobs, asked)
-      if (answer) return { answer }
-    }
-    const artifact = await trueArtifact(this.#parts, this.#ledger, slot.id)
-    if (!artifact) return {}
-    const { truncated, fenced } = artifact
-    const text = { output: await readText(blobs, artifact.ref), truncated, fenced }
-    return artifact.turn === asked ? { answer: text } : { earlier: text }
+    const answered = await answeredSlot(this.#parts, this.#ledger, id, turn)
+    const answer = answered && slotAnswer(answered)
+    if (answer) return answer
+    const slot = answered?.slot ?? (await this.slot(id))
+    const words = `${nameOf(id)} has not answered yet: it is ${stateWords(slot)}.`
+    throw mayAnswer(slot) ? new EarlyError(words) : new CrewError(words)
   }
 
   /** The conversation of a slot. */

@@ -16,7 +16,7 @@ import { nonceOf } from '../core/screen/fence.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { turnQuestions } from '../core/talk/turn-questions.ts'
 import { Conversation } from '../core/work/conversation.ts'
-import { keepArtifact, trueArtifact, withArtifacts } from './artifact.ts'
+import { answeredSlot, keepArtifact, withArtifacts } from './artifact.ts'
 import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
@@ -185,8 +185,7 @@ export class SlotRunner {
 
   async #next(slot: LivingSlot, send: Send): Promise<void> {
     const text = await withArtifacts(send.text, slot, {
-      artifact: (id) => trueArtifact(this.#parts, this.#ledger, id),
-      blobs: this.#blobs,
+      answered: (id) => answeredSlot(this.#parts, this.#ledger, id),
       mask: this.#parts.mask,
     })
     // The flight is kept before anything is typed.

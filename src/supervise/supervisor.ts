@@ -10,7 +10,7 @@ import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 import { drain } from '../base/relay.ts'
 import { nonceOf } from '../core/screen/fence.ts'
-import { failed, scrapedWords } from '../core/talk/outcome.ts'
+import { answerWords, failed } from '../core/talk/outcome.ts'
 import { addUsage } from '../core/work/budget.ts'
 import { take } from '../core/work/verbs.ts'
 import { defaultRestartPolicy } from './restart-policy.ts'
@@ -249,7 +249,7 @@ class Supervisor {
     const isWritten = outcome.ok && outcome.seen?.fenced !== false
     if (outcome.ok) this.#unwritten = isWritten || !this.#parts.facts.journal ? 0 : this.#unwritten + 1
     const ok = outcome.ok && !outcome.refused
-    const message = outcome.ok ? answerWords(this.#cli.name, outcome) : outcome.failure.message
+    const message = outcome.ok ? answerWords(this.#cli.name, outcome.text, isWritten) : outcome.failure.message
     const state = await taskSource.respond(ticket, { status: ok ? status : 'FAILED', message }, signal)
     if (typeof state === 'object') return { type: 'blocked', ticket, question: state.blocked }
     return doneEvent(state, ticket, ok, message)
@@ -310,11 +310,6 @@ function silenceQuestion(question: Question, ms: number): Question {
     text: `${question.text} It is restarted in ${Math.round(ms / 1000)} s unless you decide otherwise.`,
     options: options.map((option) => ({ ...option, label: labels[option.id] ?? option.label })),
   }
-}
-
-/** The answer as it is reported. One that was read off the screen says so, because it may hold more than the answer. */
-function answerWords(name: string, { text, seen }: Extract<Outcome, { ok: true }>): string {
-  return seen?.fenced === false ? `[${scrapedWords(name)}]\n${text}` : text
 }
 
 function doneEvent(state: TicketState, ticket: string, ok: boolean, message: string): SupervisionEvent {

@@ -1,15 +1,15 @@
 import type { Agent } from '../../src/core/work/agent.ts'
 import { test } from 'node:test'
+import { scrapedWords } from '../../src/core/talk/outcome.ts'
 import { plainPrompt } from '../../src/core/talk/plain-prompt.ts'
 import assert from 'node:assert/strict'
 import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { settled } from '../hand-clock.ts'
-import { keepArtifact, longestArtifact } from '../../src/crew/artifact.ts'
+import { artifactText, keepArtifact, longestArtifact } from '../../src/crew/artifact.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { nonceOf, fenceMarks } from '../../src/core/screen/fence.ts'
 import { Crew } from '../../src/crew/crew.ts'
-import { artifactText } from '../../src/crew/tools/get-artifact.ts'
 import { HandClock } from '../hand-clock.ts'
 import { crewOf, machine, place } from './rig.ts'
 import { goldenOf } from '../golden.ts'
@@ -63,7 +63,8 @@ test('the last artifact survives a failed turn, and a long one is filled in whol
     earlier: { truncated: true, fenced: false },
   })
   assert.equal(output.length, longestArtifact)
-  assert.equal(reader.turns[0]!.prompt, plainPrompt(`<output slot="1">\n${output}\n</output>`))
+  const handed = `<output slot="1">\n[${scrapedWords('slot 1')}]\n${output}\n</output>`
+  assert.equal(reader.turns[0]!.prompt, plainPrompt(handed))
 })
 
 test('an answer whose beginning scrolled out of the terminal says so', async (t) => {
@@ -136,6 +137,34 @@ test('while a newer prompt waits or is under way, and after its turn failed, the
   await clock.turn(300)
   const why = 'it exited before it answered'
   assert.deepEqual(await crew.artifact(1), { ...none, state: 'failed', why, earlier: second })
+})
+
+test('an answer that is handed to another slot says if it was one to an earlier prompt, or was scraped from a screen', async (context) => {
+  const { host, find, seat, answer } = machine()
+  const { crew, clock } = crewOf(
+    context,
+    { claude: seat('claude'), scraper: (wanted) => unfenced(seat('scraper')(wanted)) },
+    { find },
+  )
+  context.after(() => host.close())
+  for (const [slot, agent] of ['claude', 'scraper'].entries()) {
+    await crew.spawn({ ...place, agent, task: 'one' })
+    await clock.turn(300)
+    answer(slot + 1, 'first')
+    await clock.turn(300)
+  }
+  const both = 'sum up {{slot_1.output}} {{slot_2.output}}'
+  await crew.spawn({ ...place, agent: 'claude', task: both, dependsOn: [1, 2] })
+  await clock.turn(300)
+  await crew.send(1, 'two')
+  await clock.turn(300)
+  answer(3, 'done')
+  await clock.turn(300)
+  await crew.send(3, both)
+  await clock.turn(300)
+  const prompts: string[] = []
+  for await (const { item } of crew.log(3).read()) if (item?.type === 'prompt') prompts.push(item.text)
+  golden(context, prompts)
 })
 
 test('an agent that is killed before it answered has no answer to its last prompt, and a slot that waits for it does not start', async (context) => {

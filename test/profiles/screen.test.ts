@@ -144,3 +144,21 @@ test('a screen that is drawn by half is never idle while it is busy or asks', ()
     })
   assert.deepEqual(wrong.flat(), [])
 })
+
+test('a menu is read from its first number, and the keys of one with two-digit numbers walk to the option', () => {
+  const { dialog } = factsOf('claude')
+  const asked = (numbers: readonly number[], at: number) => {
+    const options = numbers.map((number, index) => `${index === at ? '❯' : ' '} ${number}. option ${number}`)
+    const rows = ['─'.repeat(60), ' ☐ Number', '', 'Which one?', '', ...options, '', 'Enter to select · Esc to cancel']
+    return dialog!({ rows, cols: 80, cursor: { row: 0, col: 0 } })!
+  }
+  const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  const seen = (numbers: readonly number[], at: number, pick: string) => {
+    const { question, keys } = asked(numbers, at)
+    return { numbers: optionKeys(question.options), keys: keys([pick]) }
+  }
+  assert.deepEqual(seen(upTo(9), 0, '9'), { numbers: upTo(9), keys: ['9'] })
+  assert.deepEqual(seen(upTo(11), 0, '11'), { numbers: upTo(11), keys: [...Array(10).fill('Down'), 'Enter'] })
+  assert.deepEqual(seen(upTo(11), 2, '1'), { numbers: upTo(11), keys: ['Up', 'Up', 'Enter'] })
+  for (const at of [0, 1, 2]) assert.deepEqual(seen(upTo(2, 0), at, '0'), { numbers: [0, 1, 2], keys: ['0'] })
+})

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry } from '../../src/core/talk/entry.ts'
+import { scrapedWords } from '../../src/core/talk/outcome.ts'
 import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { settled } from '../hand-clock.ts'
 import { crewOf } from '../crew/rig.ts'
@@ -35,7 +36,7 @@ test('a dependent spawn is held, goes when its need is idle, and is filled from 
     {
       type: 'prompt',
       by: 'user',
-      text: 'fix: <output slot="1">\nit is in src/a.ts\n</output>',
+      text: `fix: <output slot="1">\n[${scrapedWords('slot 1')}]\nit is in src/a.ts\n</output>`,
       owner: 'me',
     },
     { type: 'reply', by: 'fixer', text: 'fixed' },

@@ -35,6 +35,11 @@ export function scrapedWords(agent: string): string {
   return `This answer was scraped from the screen of ${agent}, and may hold more than its words.`
 }
 
+/** An answer as it is handed on to people and agents. One that nothing marked as the answer says so first. */
+export function answerWords(agent: string, text: string, fenced: boolean): string {
+  return fenced ? text : `[${scrapedWords(agent)}]\n${text}`
+}
+
 /** An answer; `whole` points to the full text when `text` was cut. */
 export type Answer = { text: string; whole?: Ref }
 

@@ -1,12 +1,11 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { ArtifactText } from '../artifact.ts'
-import type { SlotAnswer, Unanswered } from '../crew.ts'
 import type { CrewDesk } from './crew-desk.ts'
-import { scrapedWords } from '../../core/talk/outcome.ts'
 import { parser } from '../../core/data/shape.ts'
-import { mayAnswer, nameOf, stateWords } from '../slot.ts'
+import { artifactText } from '../artifact.ts'
 import { crewTool, slot, workspace } from './crew-desk.ts'
 import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
+
+export { artifactText } from '../artifact.ts'
 
 const answer = { output: textSchema, truncated: flagSchema, fenced: flagSchema }
 
@@ -30,17 +29,4 @@ export function getArtifact(desk: CrewDesk): Tool {
       return { text: artifactText(wishes.slot, artifact), data: { slot: wishes.slot, ...artifact } }
     },
   })
-}
-
-/** An answer as text; one to an earlier prompt says so first, and so does one that was scraped from the screen. */
-export function artifactText(id: number, answer: SlotAnswer): string {
-  const words = ({ output, fenced }: ArtifactText) => (fenced ? output : `[${scrapedWords(nameOf(id))}]\n${output}`)
-  if (!('earlier' in answer)) return words(answer)
-  return `${unansweredWords(id, answer)} Its answer to an earlier prompt:\n${words(answer.earlier)}`
-}
-
-/** Says that the last prompt of a slot has no answer. */
-export function unansweredWords(id: number, { state, why }: Unanswered): string {
-  const isLate = mayAnswer({ state })
-  return `${nameOf(id)} ${isLate ? 'has not answered its last prompt yet' : 'did not answer its last prompt'}: it is ${stateWords({ state, why, needs: [] })}.`
 }

@@ -36,10 +36,10 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
   if (!here) return undefined
   // Options have the indent of the one under the pointer; a row without a number, or with a deeper indent, continues the option above.
   const own = (one: Line | undefined) => one !== undefined && one.indent >= here.indent
-  const first = (one: Line) => one.id === '1'
+  const isFirst = (row: number) => /^[01]$/.test(line(row)!.id ?? '') && !zero.test(rows[row - 1] ?? '')
   let from = pointed
   let to = pointed
-  while (!first(line(from)!) && own(line(from - 1))) from--
+  while (!isFirst(from) && own(line(from - 1))) from--
   while (own(line(to + 1))) to++
   const options: { id: string; label: string; at: number }[] = []
   let numbered = true
@@ -62,6 +62,9 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
   }
 }
 
+// "  0. Not now": some menus begin with it.
+const zero = /^\s*0\. /
+
 // "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key that a terminal would take, which is not a part of the label.
 const hint = / \((?:[a-z]|esc|esc to stop|tab|shift\+tab)\)$/i
 
@@ -72,7 +75,7 @@ function walkTo({ options, at }: Menu, id: string): Key[] {
 }
 
 type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
-  /** Whether an option's number key takes it, wherever the pointer is. */
+  /** Whether an option's number key takes it, wherever the pointer is. Two keys would be taken for two answers: a longer menu is walked. */
   numbers?: boolean
   /** The keys that decline. */
   decline: Key[]
@@ -88,6 +91,7 @@ export function dialogOf(
   { about, text, shows = [], numbers, decline, grants, meaning = meaningOf }: Asked,
 ): Dialog {
   const consents = about === 'permission' || about === 'trust' || about === 'login'
+  const takesNumbers = numbers === true && menu.options.every(({ id }) => id.length === 1)
   const options = translatedOptions(
     menu.options.map(({ id, label }): Option => {
       return defined({ id, label, grants: grants?.(label), key: menu.numbered ? Number(id) : undefined })
@@ -109,7 +113,7 @@ export function dialogOf(
     keys(picks) {
       const pick = menu.options.find(({ id }) => id === picks?.[0])?.id
       if (pick === undefined) return decline
-      return numbers ? [pick] : walkTo(menu, pick)
+      return takesNumbers ? [pick] : walkTo(menu, pick)
     },
   }
 }

@@ -11,6 +11,7 @@ import { plainPrompt } from '../../core/talk/plain-prompt.ts'
 import { projectRoot } from '../../base/files/git.ts'
 import { HeldLock } from '../../store/files/held-lock.ts'
 import { runningProcesses } from '../../border/running-processes.ts'
+import { artifactText } from '../../crew/artifact.ts'
 import { CrewError, isSettled } from '../../crew/slot.ts'
 import { openCrews } from '../../crew/machine/crews.ts'
 import { ensureKeeper } from '../../crew/machine/crew-keeper.ts'
@@ -221,6 +222,6 @@ async function work(
 /** An agent that answered the prompt of the task has done the task, whatever it was asked since then. */
 async function reportOf({ crew }: OpenCrew, id: number, slot: Slot | undefined, turn: string): Promise<TaskReport> {
   const answer = slot && (await crew.artifact(id, turn).catch(() => undefined))
-  if (answer && !('earlier' in answer)) return { status: 'COMPLETED', message: answer.output }
+  if (answer && !('earlier' in answer)) return { status: 'COMPLETED', message: artifactText(id, answer) }
   return { status: 'FAILED', message: slot?.why || `its agent is ${slot?.state ?? 'gone'}` }
 }
