@@ -69,11 +69,12 @@ test('a ledger in a file is backed up while its hub runs, with its texts, and on
   assert.match(`${code} ${err}`, /^0 Wrote 1 task, .*1 agent.* and 1 long text to /)
   // Its status is counted while the hub has it open.
   const status = await machine.call(['hub', 'status', '--json'], { env })
-  const { tasks, agents, keys, problems } = JSON.parse(status.out)
+  const { tasks, agents, keys, problems, bytes } = JSON.parse(status.out)
   assert.deepEqual(
     { tasks, agents, keys, problems },
     { tasks: [{ state: 'IN_REVIEW', count: 1 }], agents: 1, keys: 1, problems: [] },
   )
+  assert.ok(bytes > statSync(join(machine.home, 'hub.db')).size, 'its log, which has the newest rows, counts too')
   const left = readdirSync(machine.home).filter((name) => name.includes('-copy-'))
   assert.deepEqual([left, statSync(file).mode & 0o777], [[], 0o600])
 
@@ -86,4 +87,13 @@ test('a ledger in a file is backed up while its hub runs, with its texts, and on
   const again = await startedHub(t, other)
   const [task] = (await again.hub.state()).tasks
   assert.equal(await diffText(again.hub, task!), diff)
+})
+
+test('where a hub does not say what is in its ledger, nothing is said to be empty', async (t) => {
+  const [machine, other] = [new Machine(t), new Machine(t)]
+  await startedHub(t, machine)
+  const { url, key } = await startedHub(t, other)
+  const asked = await machine.call(['hub', 'status'], { env: { TERMAITE_HUB: url, TERMAITE_HUB_KEY: key } })
+  const lines = asked.out.split('\n').filter((line) => !line.startsWith('Size: '))
+  golden(t, { code: asked.code, lines }, { [machine.home]: '<home>' })
 })

@@ -42,6 +42,12 @@ test('a dead, a missing and a circular need say so for good', (t) => {
   golden(t, readinessOf('3', all))
   assert.deepEqual(readinessOf('4', all), { ready: false, never: '5 needs 6 needs 5, which is a circle' })
   assert.deepEqual(readinessOf('8', all), { ready: false, never: '8 needs 7, which failed' })
+  const cancelled = works({ ...work('9', 'dead'), cancelled: true }, work('10', 'waiting', ['9']))
+  assert.deepEqual(readinessOf('10', cancelled), {
+    ready: false,
+    never: '10 needs 9, which was cancelled',
+    cancelled: true,
+  })
   assert.deepEqual(readinessOf('0', all), { ready: false, never: '0 is not known' })
 })
 

@@ -1,3 +1,5 @@
+import { defined } from '../../base/defined.ts'
+
 /** One piece of work that others may wait for: a crew's slot, a hub's task, a leaf of a decomposed task. */
 export type WorkItem = {
   id: string
@@ -11,7 +13,11 @@ export type WorkItem = {
 /** All pieces of work by their ids. */
 type WorkItems = Pick<ReadonlyMap<string, WorkItem>, 'get'>
 
-export type Readiness = { ready: true } | { ready: false; waitsFor: string[] } | { ready: false; never: string }
+/** `cancelled`: the work never starts because somebody cancelled what it needs, and not because something failed. */
+export type Readiness =
+  | { ready: true }
+  | { ready: false; waitsFor: string[] }
+  | { ready: false; never: string; cancelled?: true }
 
 /** Says whether a piece of work may start: everything it needs is done. A need that failed, is missing or is circular never will be. */
 export function readinessOf(id: string, all: WorkItems): Readiness {
@@ -23,10 +29,11 @@ export function readinessOf(id: string, all: WorkItems): Readiness {
     const other = all.get(need)
     if (!other) return { ready: false, never: `${id} needs ${need}, which does not exist` }
     if (other.state === 'dead')
-      return {
-        ready: false,
+      return defined({
+        ready: false as const,
         never: `${id} needs ${need}, which ${other.cancelled ? 'was cancelled' : 'failed'}${other.why ? `: ${other.why}` : ''}`,
-      }
+        cancelled: other.cancelled,
+      })
   }
   const waitsFor = work.needs.filter((need) => all.get(need)!.state !== 'done')
   return waitsFor.length === 0 ? { ready: true } : { ready: false, waitsFor }

@@ -8,7 +8,7 @@ import { defined } from '../../base/defined.ts'
 import { readinessOf } from '../../core/work/dependencies.ts'
 import { lateTask } from './rules/pipeline-rules.ts'
 import { check } from './pipelines.ts'
-import { failed, queuedAgain } from './rules/task-moves.ts'
+import { cancelled, failed, queuedAgain } from './rules/task-moves.ts'
 import { isHeld, workOf } from './rules/task-rules.ts'
 
 /** After this many returns without an answer a task has failed. */
@@ -35,7 +35,7 @@ export function roundRules({ limits, pipelines }: { limits: SpendingLimits; pipe
       await pipelines.runSchedules(rows)
     },
 
-    /** A consequence may have consequences of its own: a task that fails also fails the tasks that need it. */
+    /** A consequence may have consequences of its own: a task that fails also fails the tasks that need it, and one that is cancelled also cancels them. */
     async settle(rows) {
       const { moved, over, unsure } = rows.consequences
       while (moved.size + over.size + unsure.size > 0) {
@@ -87,7 +87,10 @@ function lookAgain(rows: RoundRows, task: Task): void {
   if (task.state === 'QUEUED') rows.consequences.unsure.add(task.id)
 }
 
-/** Marks queued tasks as ready whose needs are done, and fails those with a need that will never be done. */
+/**
+ * Marks queued tasks as ready whose needs are done. A task whose need failed fails, and a task whose need was cancelled is cancelled: nobody's
+ * work went wrong, so it neither counts as failed nor asks for a person.
+ */
 async function checkNeeds(rows: RoundRows, ids: readonly string[], pipelines: Pipelines): Promise<void> {
   const queued = () => ids.flatMap((id) => queuedTask(rows.tasks.known(id)) ?? [])
   await rows.read({ needs: queued().flatMap(({ needs }) => needs) })
@@ -97,7 +100,10 @@ async function checkNeeds(rows: RoundRows, ids: readonly string[], pipelines: Pi
       const begun = await pipelines.begun(rows, task)
       if (begun) rows.tasks.readied(begun)
       else rows.consequences.unsure.delete(task.id)
-    } else if ('never' in may) rows.tasks.replace(failed(task, { at: rows.now, by: 'hub', why: may.never }))
+    } else if ('never' in may) {
+      const move = { at: rows.now, by: 'hub', why: may.never }
+      rows.tasks.replace(may.cancelled ? cancelled(task, move) : failed(task, move))
+    }
   }
 }
 

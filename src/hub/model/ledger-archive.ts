@@ -86,9 +86,10 @@ export type LedgerStatus = {
   bytes: number
   /** The bytes that are free on its disk, if that disk is on this machine. */
   free?: number
-  tasks: { state: TaskState; count: number }[]
-  agents: number
-  keys: number
+  /** What is in it. Left out if a hub has the ledger open and does not say. */
+  tasks?: { state: TaskState; count: number }[]
+  agents?: number
+  keys?: number
   /** The hubs that have it open, if that can be known. */
   hubs: { host: string; since: number }[]
   problems: string[]

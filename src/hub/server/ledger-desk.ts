@@ -11,6 +11,7 @@ import { UsageError, voiceOf } from '../../core/io.ts'
 import { fullDiskWords, littleDisk } from '../../core/work/full-disk.ts'
 import { archiveKinds } from '../model/ledger-archive.ts'
 import { LedgerTaken, textsEnding } from '../ledgers/sqlite/hub-ledger.ts'
+import { besideDatabase } from '../../store/set-aside.ts'
 import { copyEnding, removeCopy } from '../ledgers/sqlite/ledger-copy.ts'
 import { version } from '../../base/version.ts'
 import { ledgerWords, openPlace } from './open-ledger.ts'
@@ -28,20 +29,28 @@ export async function ledgerStatus(io: Io, place: LedgerPlace): Promise<LedgerSt
     return postgresStatus(place.address, io.clock)
   }
   const { path } = place
-  const none = { ledger: path, schema: 0, newest: 0, bytes: 0, tasks: [], agents: 0, keys: 0, hubs: [] }
-  if (!existsSync(path)) return { ...none, problems: ['There is no ledger yet. The first start of the hub makes it.'] }
-  const bytes = statSync(path).size
-  const free = freeBytes(path)
+  const base = { ledger: path, schema: 0, newest: 0, hubs: [] }
+  if (!existsSync(path)) {
+    const problems = ['There is no ledger yet. The first start of the hub makes it.']
+    return { ...base, bytes: 0, tasks: [], agents: 0, keys: 0, problems }
+  }
+  const [bytes, free] = [bytesOf(path), freeBytes(path)]
   const full = [diskWarning(place) ?? []].flat()
   try {
-    return defined({ ...none, bytes, free, ...(await countedRows(io, place)), problems: full })
+    return defined({ ...base, bytes, free, ...(await countedRows(io, place)), problems: full })
   } catch (error) {
     if (!(error instanceof LedgerTaken)) throw error
     const counted = await countedCopy(io, path).catch((fault: unknown) => messageOf(fault))
-    if (typeof counted !== 'string') return defined({ ...none, bytes, free, ...counted, problems: full })
+    if (typeof counted !== 'string') return defined({ ...base, bytes, free, ...counted, problems: full })
     const problems = [`A hub has the ledger open, and does not say what is in it: ${counted}`]
-    return defined({ ...none, bytes, free, problems: [...problems, ...full] })
+    return defined({ ...base, bytes, free, problems: [...problems, ...full] })
   }
+}
+
+/** The size of a ledger with its log, which has almost everything while a hub runs. */
+function bytesOf(path: string): number {
+  const sizes = besideDatabase.map((ending) => statSync(`${path}${ending}`, { throwIfNoEntry: false })?.size ?? 0)
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 /** How many tasks, agents and keys a ledger in a file has. */

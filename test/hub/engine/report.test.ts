@@ -52,7 +52,7 @@ test('the report names the command of git only while the branch is there, and el
   )
 })
 
-test('the report lists work, diffs, questions, failures and cost', () => {
+test('the report lists work, diffs, questions, failures, what was cancelled, and cost', () => {
   const diff = { id: 'a', bytes: 9, files: 1, added: 2, removed: 1 }
   const tries = [{ number: 1, agent: 'orc', began: since, diff }]
   const tasks = [
@@ -60,6 +60,7 @@ test('the report lists work, diffs, questions, failures and cost', () => {
     task('bbbb', 'IN_REVIEW', 5, { result: { message: 'Look.' }, tries }),
     task('cccc', 'BLOCKED', 1, { question: 'Which\u001b[2J one?\u001bPhidden' }),
     task('dddd', 'FAILED', 0, { why: 'no disk' }),
+    task('ffff', 'CANCELLED', 0, { why: 'ffff needs gggg, which was cancelled' }),
     task('eeee', 'IN_PROGRESS', 0),
     task('long-ago', 'COMPLETED', -60, { history: [{ at: since - 1, state: 'COMPLETED', by: 'orc' }] }),
   ]
@@ -91,6 +92,10 @@ Failed: 1
   ask-dddd  do dddd  (orc)
             no disk
 
+Cancelled: 1
+  ask-ffff  do ffff  (orc)
+            ffff needs gggg, which was cancelled
+
 Not done yet: 1
   ask-eeee  do eeee  (orc)
 
@@ -108,6 +113,7 @@ test('a report without changes says so', () => {
     done: [],
     review: [],
     failed: [],
+    cancelled: [],
     questions: [],
     open: [],
     spent: [],

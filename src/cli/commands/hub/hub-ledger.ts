@@ -109,11 +109,14 @@ function showStatus(io: Io, status: LedgerStatus): void {
     `Ledger: ${ledger}`,
     ...(newest > 0 ? [`Schema: ${schema}${schema === newest ? '' : ` (newest: ${newest})`}`] : []),
     `Size: ${sizeWords(bytes)}${free === undefined ? '' : `, ${sizeWords(free)} free on its disk`}`,
-    `Tasks: ${tasks.length === 0 ? 'none' : tasks.map(({ state, count }) => `${grouped(count)} ${state}`).join(', ')}`,
-    `Agents: ${agents}`,
-    `Keys: ${keys}`,
+    ...(tasks === undefined ? [] : [`Tasks: ${stateWords(tasks)}`]),
+    ...(agents === undefined ? [] : [`Agents: ${agents}`]),
+    ...(keys === undefined ? [] : [`Keys: ${keys}`]),
     ...hubs.map(({ host, since }) => `Hub: on ${host}, since ${localTimeFrom(now, since)}`),
     ...problems,
   ]
   print(io, lines.join('\n'))
 }
+
+const stateWords = (tasks: NonNullable<LedgerStatus['tasks']>) =>
+  tasks.length === 0 ? 'none' : tasks.map(({ state, count }) => `${grouped(count)} ${state}`).join(', ')

@@ -82,6 +82,8 @@ export type Report = {
   done: Row[]
   review: Row[]
   failed: Row[]
+  /** Cancelled by somebody, or because a task that they need was cancelled. */
+  cancelled: Row[]
   questions: Row[]
   open: Row[]
   /** The total usage of each agent that reports any, since the agent first registered. */
@@ -128,7 +130,8 @@ export function reportOf(
     since,
     done: rows('COMPLETED', 'APPROVED'),
     review: rows('IN_REVIEW'),
-    failed: rows('FAILED', 'CANCELLED'),
+    failed: rows('FAILED'),
+    cancelled: rows('CANCELLED'),
     questions: rows('BLOCKED'),
     open: rows('QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS'),
     spent: agents.filter(({ seen }) => seen >= since).flatMap(spentBy),
@@ -136,12 +139,13 @@ export function reportOf(
 }
 
 export function reportWords(report: Report): string {
-  const { since, done, review, failed, questions, open, spent, paused = [], skew } = report
+  const { since, done, review, failed, cancelled, questions, open, spent, paused = [], skew } = report
   const parts: [string, string[]][] = [
     [`Done: ${done.length}`, done.map(line)],
     [`To review (termaite task approve <id> --merge, or reject <id> <words>): ${review.length}`, review.map(line)],
     [`Questions (termaite task answer <id> <words>): ${questions.length}`, questions.map(line)],
     [`Failed: ${failed.length}`, failed.map(line)],
+    [`Cancelled: ${cancelled.length}`, cancelled.map(line)],
     [`Not done yet: ${open.length}`, open.map(line)],
     ['Spent by each agent in total', spentLines(spent)],
     ['Given no new tasks (termaite hub resume)', paused.map((words) => `  ${plain(words, 200)}`)],
