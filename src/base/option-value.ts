@@ -4,9 +4,9 @@ export class OptionValueError extends Error {
 }
 
 /**
- * Returns a value that may stand as one word of a command line; throws for every other one. Model names, session keys and
- * names of files come from models, clients, histories and repositories: "--dangerously-…" in the place of a name must not
- * become a flag. Such a value is refused instead of attached (`--model=VALUE`), because not every program reads that form.
+ * Returns a value that is safe as one word of a command line; throws for every other one. Model names, session keys and names
+ * of files come from models, clients, histories and repositories: "--dangerously-…" in the place of a name must not become a
+ * flag. Such a value is refused instead of attached (`--model=VALUE`), because not every program reads that form.
  */
 export function optionValue(value: string, of: string): string {
   const why = valueFault(value)

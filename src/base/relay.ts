@@ -13,7 +13,7 @@ export async function* relay<In, Out, Result>(
       yield change(next.value)
     }
   } finally {
-    // Does nothing to a generator that has ended; nobody sees the value.
+    // Does nothing to a generator that is finished; nobody sees the value.
     await events.return(undefined as Result)
   }
 }

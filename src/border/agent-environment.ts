@@ -27,7 +27,7 @@ export function agentEnvironment(env: Io['env'], agent: AgentSettings, settings:
   return own ? withOwnKeys(env, own, namedKeys(settings)) : withoutOurKeys(env)
 }
 
-/** Names the variables that a CLI in a terminal does not get, even where the init files of the person's shell set them. */
+/** Names the variables that a CLI in a terminal does not get, even if the init files of the person's shell set them. */
 export function withheldKeys(agent: AgentSettings, settings: Keyed): string[] {
   const own = ownKeys(agent)
   return own ? foreignKeys(own, namedKeys(settings)) : []

@@ -80,7 +80,7 @@ export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry
   }
 }
 
-/** A value with its secrets masked; where the masked text is no JSON any more, the text itself. */
+/** A value with its secrets masked; if the masked text is no longer JSON, the text itself. */
 function maskedJson(value: unknown, mask: (text: string) => string): unknown {
   const text = mask(JSON.stringify(value) ?? '')
   try {

@@ -7,7 +7,7 @@ type Problem = { line: number; column: number; message: string; code?: string }
 /** The errors of one file, and the number of its warnings. */
 export type FileProblems = { errors: readonly Problem[]; warnings: number }
 
-/** A file before and after an edit. `before` is undefined where the earlier errors are not known. */
+/** A file before and after an edit. `before` is undefined if the earlier errors are not known. */
 export type ProblemChange = {
   /** The path as the report names it. */
   path: string
@@ -113,7 +113,7 @@ function fileText(
   }
 }
 
-/** Old errors are named by their lines alone: the model was told of them, or did not cause them. */
+/** Old errors are named by their lines alone: the model knows them, or did not cause them. */
 function oldText(old: readonly Problem[], what: string, edit: ReportedEdit): string {
   const numbers = [...new Set(old.map(({ line }) => line))].sort((a, b) => a - b)
   const shown = numbers.slice(0, mostOldLines).join(', ')

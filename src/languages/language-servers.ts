@@ -15,7 +15,7 @@ export const patienceMs = { first: 5_000, later: 2_000 }
 /** An answer that comes later than this after the edit helps nobody. */
 const lateMs = 30_000
 
-/** The most servers that run at once. Before another one starts, the one that has been unused for longest is ended. */
+/** The most servers that run at once. Before another one starts, the one that has been unused for longest is stopped. */
 const mostRunning = 4
 
 /** If a patch changes more files than this, errors are reported for the first ones only. */
@@ -61,8 +61,8 @@ export class LanguageServers {
   }
 
   /**
-   * Reports the errors after an edit; undefined when there is nothing to say. `unused` is told of a server that was found and
-   * may not run before the person agrees.
+   * Reports the errors after an edit; undefined when there is nothing to say. `unused` gets a server that was found and may not
+   * run before the person agrees.
    */
   async after(
     before: FilesBefore,
@@ -89,7 +89,7 @@ export class LanguageServers {
     return joined(reports)
   }
 
-  /** Reports that came too late for the edit that they are about; undefined when there are none. */
+  /** Reports that came too late for the edit that caused them; undefined without any. */
   news(): string | undefined {
     return joined(this.#late.splice(0).map(({ problems }) => reportOf(problems, 'your earlier edit')))?.text
   }

@@ -25,17 +25,17 @@ export type SessionState = 'starting' | 'running' | 'resting' | 'refused' | 'fai
 
 /** How long a server may take until it answers at all. */
 const startMs = 60_000
-/** A server that nobody has asked for this long is ended, and started again with the next edit. */
+/** A server that nobody has used for this long is stopped, and started again with the next edit. */
 const idleMs = 10 * 60_000
-/** A server that has ended this often within `endsMs` is not started again. */
+/** A server that has exited this often within `endsMs` is not started again. */
 const mostEnds = 3
 const endsMs = 30 * 60_000
-/** A server that left this many edits in a row without an answer is ended. */
+/** A server that left this many edits in a row without an answer is stopped. */
 const mostUnanswered = 2
 const retryMs = 50
 /** How long a server that was just started may say that it still reads the project, before it is asked all the same. */
 const busyMs = 15_000
-/** How many other open files are asked about after an edit, and for how long. */
+/** For how many other open files the server is asked after an edit, and for how long. */
 const mostOthers = 8
 const othersMs = 1_000
 
@@ -146,7 +146,10 @@ export class LanguageSession {
     return orAborted(this.#connection, until)
   }
 
-  /** Looks at the project's files where they may have changed, and tells the server. True after packages were installed: the server then begins anew. */
+  /**
+   * Looks at the project's files where they may have changed, and tells the server. True after packages were installed: the
+   * server then starts over.
+   */
   async #isReinstalled(): Promise<boolean> {
     if (!this.#stale && this.#clock.elapsed() - this.#looked < idleLookMs) return false
     const { events, installed } = await this.#files.changes()
@@ -177,7 +180,7 @@ export class LanguageSession {
         this.#looked = this.#clock.elapsed()
         this.speaker = connection.speaker
         connection.onPublished((uri, published) => {
-          // Files that are not open are not asked about, and a server could fill the memory with them.
+          // Nobody asks for the errors of files that are not open, and a server could fill the memory with them.
           if (this.#documents.hasUri(uri)) this.#published.add(uri, published)
         })
         connection.lost.addEventListener('abort', () => this.#ended(opened, connection.lost.reason), { once: true })

@@ -113,7 +113,7 @@ export class OpenDocuments {
   }
 }
 
-/** The text of a file that can be sent to a server; undefined when there is none. */
+/** The text of a file that can be sent to a server; undefined if it cannot. */
 export async function textOf(path: string): Promise<string | undefined> {
   try {
     const bytes = await readFile(path)

@@ -9,7 +9,7 @@ const skipped = new Set(['node_modules', 'target', 'dist', 'build', 'out', 'vend
 const mostFiles = 20_000
 
 /**
- * The source files of a language below a folder, by their times. A server reads files that are not open by itself, and is told
+ * The source files of a language below a folder, by their times. A server reads files that are not open by itself, and learns
  * here which of them changed: most servers do not watch files, or cannot do it behind a wall.
  */
 export class ProjectFiles {

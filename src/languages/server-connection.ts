@@ -48,9 +48,9 @@ export type Connection = {
   onPublished(listener: (uri: string, published: Published) => void): void
   /** Whether the server says that it is still at work, for example reading the project. */
   isBusy(): boolean
-  /** Begins to count anew how much the server sends; a server that sends too much for one edit is ended. */
+  /** Counts from zero how much the server sends; a server that sends too much for one edit is stopped. */
   allowMore(): void
-  /** Aborts when the server has ended. Its reason says why. */
+  /** Aborts when the server has exited. Its reason says why. */
   lost: AbortSignal
   close(): Promise<void>
 }
@@ -93,7 +93,7 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
 class ServerConnection implements Connection {
   pulls = false
   speaker: string | undefined
-  /** Resolves when the server has ended and everything that it sent was read. */
+  /** Resolves when the server has exited and everything that it sent was read. */
   readonly over: Promise<void>
   #run: Run
   #clock: Clock
@@ -183,7 +183,7 @@ class ServerConnection implements Connection {
 
   #takesBytes(bytes: number): boolean {
     if ((this.#count.bytes += bytes) > mostBytes) this.drop('it sent more than 64 MB for one edit')
-    // Messages of a server that is being ended would only delay its end.
+    // Messages of a server that is being stopped would only delay its exit.
     return this.#why === ''
   }
 
@@ -287,7 +287,7 @@ async function pour(run: Run, into: PassThrough, isWanted: (bytes: number) => bo
 function greeting({ server, root, options }: FoundServer, version: string) {
   const uri = pathToFileURL(root).href
   return {
-    // Behind a wall the server cannot see our process, and would think that we have ended.
+    // Behind a wall the server cannot see our process, and would think that we have exited.
     processId: null,
     clientInfo: { name: 'termaite', version },
     rootPath: root,

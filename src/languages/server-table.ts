@@ -42,7 +42,9 @@ export type LanguageServer = {
   options(place: ServerPlace): Record<string, unknown> | undefined
   /** The answer to questions about the editor's settings, by their section. */
   settings?: Readonly<Record<string, unknown>>
-  /** Asks for the errors of a file by the server's own request, where the protocol's ways leave it open when they are complete. */
+  /**
+   * Asks for the errors of a file by the server's own request, if the protocol's own ways do not say when they are complete.
+   */
   ask?(send: Send, path: string): Promise<RawDiagnostic[]>
 }
 

@@ -1,4 +1,4 @@
-/** Programs that change how a task is best done, each with the arguments that print its version, where that is cheap. */
+/** Programs that change how a task is best done, each with the arguments that print its version, if that is cheap. */
 export const programs: Readonly<Record<string, readonly string[] | undefined>> = {
   aws: undefined,
   bash: ['--version'],

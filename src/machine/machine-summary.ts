@@ -1,7 +1,7 @@
 import type { SystemSpec } from '../core/profile/system-spec.ts'
 import { frameworkNames } from '../core/talk/framework.ts'
 
-/** Programs that almost every machine has: a model is told of them only where they are missing. */
+/** Programs that almost every machine has: a model hears of them only if they are missing. */
 const usual = ['curl', 'git', 'make', 'perl', 'wget']
 
 /** Programs that agents often plan with: only these are listed as missing. */
@@ -31,16 +31,16 @@ export function machineFacts(spec: SystemSpec, untold: readonly string[] = []): 
 /** Facts that a model expects of a machine, and is not told. */
 const expected = ['Root: no', 'Network: yes']
 
-/** Returns what every model is told about the machine; short, because every session begins with it. */
+/** Returns the description of the machine that every model gets; short, because every session begins with it. */
 function capabilities(spec: SystemSpec): string {
   const facts = machineFacts(spec, [...usual, ...ours]).map((fact) => fact.join(': '))
   return ['## System Capabilities', ...facts.filter((fact) => !expected.includes(fact))].join('\n')
 }
 
-/** Names the frameworks; the agent that chooses one is told more about each. */
+/** Names the frameworks; the agent that chooses one learns more about each. */
 const availableFrameworks = `## Available Frameworks\n${frameworkNames.join(', ')}`
 
-/** Returns the machine and the frameworks, as they stand in a prompt. */
+/** Returns the machine and the frameworks as a part of a prompt. */
 export const machineSummary = (spec: SystemSpec) => `${capabilities(spec)}\n\n${availableFrameworks}`
 
 function runtimesOf({ runtimes: { node, python, ...others } }: SystemSpec): string[] {

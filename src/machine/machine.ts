@@ -6,8 +6,8 @@ import { messageOf } from '../base/error-message.ts'
 import { shortHash } from '../base/hash.ts'
 
 /**
- * The known facts of the machine. Without `scannedAt` they come from a quick scan. `asked` is when a person last requested a scan:
- * sessions that began before are told the new facts.
+ * The known facts of the machine. Without `scannedAt` they come from a quick scan. `asked` is when a person last requested a
+ * scan: sessions that began before get the new facts.
  */
 export type Known = { spec: SystemSpec; scannedAt?: number; asked?: number; fresh: boolean }
 
@@ -39,7 +39,7 @@ export class Machine {
     return { spec: await this.#seen, ...asked, fresh: false }
   }
 
-  /** Scans the machine; calls during a scan share it. `asked`: a person requested the scan, and sessions are told of it. */
+  /** Scans the machine; calls during a scan share it. `asked`: a person requested the scan, and sessions get its facts. */
   async scan(wish: { asked?: true; signal?: AbortSignal } = {}): Promise<Scanned> {
     // A scan that began before the request may have missed what the person has just installed.
     if (wish.asked) await this.#scanning

@@ -30,7 +30,9 @@ export type OwnRow = Partial<Known> & { like?: string }
 
 export const unknownWindow = 128_000
 
-/** The context that fits into the memory of most machines beside the model. Unless it is told, Ollama uses far less. */
+/**
+ * The context that fits into the memory of most machines beside the model. Unless the request sets it, Ollama uses far less.
+ */
 export const localWindow = 32_768
 
 const price = (input: number, cached: number, output: number, written?: number): Price => ({
@@ -72,9 +74,9 @@ const gemini = (price: Price, thinks: 'budget' | 'level' = 'level'): Known => ({
 const oss = (price: Price): Known => ({ window: 131_072, output: 65_536, thinks: 'effort', blind: true, price })
 
 /**
- * Well-known models by `<provider>/<model>`, dots written as dashes. Windows and prices are those of the catalogue that
- * the pi-ai package (1.5.0) ships, read in November 2026; no provider was asked for its prices. Where a provider's own
- * page differs, the page is right.
+ * Well-known models by `<provider>/<model>`, dots written as dashes. Windows and prices are those of the catalogue that the
+ * pi-ai package (1.5.0) ships, read in November 2026; no provider was asked for its prices. If a provider's own page differs,
+ * the page is right.
  */
 const table: Record<string, Known> = {
   'anthropic/claude-fable-5': claude(price(10, 1, 50, 12.5)),

@@ -23,7 +23,7 @@ export type Provider = {
   effort?: 'effort' | 'nested'
   /** Set where each answer says what it cost. */
   reportsCost?: true
-  /** How large an image may be here, where that is less than its wire allows. */
+  /** How large an image may be here, if that is less than its wire allows. */
   images?: { bytes: number }
   /** Matches the models whose cache has to be marked in each request. */
   marks?: RegExp

@@ -45,7 +45,7 @@ export function commandText(shown: Extract<Shown, { type: 'command' }>): string 
   return [...lines, ...(shown.cwd === undefined ? [] : [`  in ${exactText(shown.cwd)}`])].join('\n')
 }
 
-/** Everything that is dangerous in what a question shows, in words, for a face that cannot paint it. */
+/** Everything dangerous in what a question shows, as text, for a screen that cannot paint it. */
 export function dangerWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string[] {
   const words = shows.flatMap((shown) => {
     if (shown.type === 'command') return markWords(shown, { said: text, painted: false })
@@ -74,8 +74,8 @@ export function withExactMarks(command: string, marks: readonly Mark[]): { text:
 const mostExplained = 4
 
 /**
- * The dangerous parts of a command in words: each with its line where there are several, and with its reason. A command of
- * one line explains itself where the part is `painted` and the words of the question (`said`) give the reason.
+ * The dangerous parts of a command as text: each with its line if the command has several, and with its reason. A command of
+ * one line explains itself if the part is `painted` and the words of the question (`said`) give the reason.
  */
 export function markWords(
   { command, marks = [] }: Extract<Shown, { type: 'command' }>,

@@ -87,7 +87,7 @@ export function personAt(io: Io, absent: Ask = nobody, around = (ask: Ask) => as
 
 /**
  * The answer of the person at the terminal; throws a UsageError when they leave with Ctrl+C or Ctrl+D. A question that is
- * longer than the screen is read page by page, and what is dangerous in it stands beside the answers of every page.
+ * longer than the screen is read page by page, and its dangerous parts are shown beside the answers of every page.
  */
 export async function answered(
   io: Io,

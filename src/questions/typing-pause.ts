@@ -13,7 +13,7 @@ export class TypingPause {
     this.#quietSince = clock.elapsed()
   }
 
-  /** Notes a key that was not meant for the question: the pause begins anew. */
+  /** Notes a key that was not meant for the question: the pause begins again. */
   typed(): void {
     this.#quietSince = this.#clock.elapsed()
   }

@@ -20,7 +20,7 @@ import { bringUndoably } from './race-turn.ts'
 /** The results of a race are kept for a day. */
 const keptMs = 24 * 60 * 60_000
 
-/** The last race of this session. Throws a UsageError where there is none, or where its results are gone. */
+/** The last race of this session. Throws a UsageError if this session has no race, or if its results are gone. */
 export async function lastRace({ conversation, io }: App): Promise<EntryOf<'race'>> {
   const { entries } = await conversation.read()
   const race = entries.findLast((entry): entry is EntryOf<'race'> => entry.type === 'race')

@@ -81,7 +81,7 @@ async function* unsettled(
   return { ok: true, text }
 }
 
-/** Whether a result passes its checks and could be chosen, where nobody said which of several is the best. */
+/** Whether a result passes its checks and could be chosen, if nobody said which of several is the best. */
 const isOpenChoice = ({ checks, files, strays }: Racer) => allPass(checks) === true && files.length > 0 && !strays
 
 /**

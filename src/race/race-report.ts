@@ -11,7 +11,7 @@ export function checkWords({ command, passed, refused }: RaceCheck): string {
 /** The checks that really ran. */
 export const known = (checks: readonly RaceCheck[]) => checks.filter(({ refused }) => !refused)
 
-/** Whether every check that ran passes; undefined where none ran. */
+/** Whether every check that ran passes; undefined if none ran. */
 export function allPass(checks: readonly RaceCheck[]): boolean | undefined {
   const ran = known(checks)
   return ran.length === 0 ? undefined : ran.every(({ passed }) => passed)

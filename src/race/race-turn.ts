@@ -205,8 +205,8 @@ function racingAgent(app: App, name: string, copy: ProjectCopy): Agent {
 }
 
 /**
- * Runs a command in a copy, under the rules of our own agent. A command that the person wrote for the race needs no further yes;
- * any other one is asked about once, and the answer counts for every copy.
+ * Runs a command in a copy, under the rules of our own agent. A command that the person wrote for the race needs no further
+ * yes; for any other one the person is asked once, and the answer counts for every copy.
  */
 function raceCheck(app: App, given: boolean): RaceParts['check'] {
   const answers = new Map<string, ReturnType<Ask>>()

@@ -197,7 +197,9 @@ async function* compared(
   return defined({ ...race, winner: winnerOf(race, runs) })
 }
 
-/** The best result by its checks and then by the judge; undefined where no result is right, or where nothing tells two of them apart. */
+/**
+ * The best result by its checks and then by the judge; undefined if no result is right, or if nothing tells two of them apart.
+ */
 function winnerOf({ racers, before }: Race, runs: readonly RacerRun[]): number | undefined {
   const able = racers.filter(({ strays }, at) => runs[at]!.hasResult && !strays)
   const checked = known(before).length > 0

@@ -2,14 +2,14 @@ import { sha256 } from '../base/hash.ts'
 
 /**
  * One entry of the audit: the person was asked, a rule refused a call, an act began or ended, a folder was trusted, or a torn
- * line was mended. The `begin` of an execution is the number of the entry with which the act began.
+ * line was repaired. The `begin` of an execution is the number of the entry with which the act began.
  */
 export type AuditedAct =
   | {
       type: 'approval'
       tool: string
       what: string
-      /** `withdrawn`: the agent no longer asked, because the answer was given on its own screen or its turn had ended. */
+      /** `withdrawn`: the agent no longer asked, because the answer was given on its own screen or its turn was over. */
       answer: 'once' | 'always' | 'no' | 'nobody' | 'other' | 'withdrawn'
       /** The answer in the words of the card, which say how long it lasts. */
       picked?: string

@@ -104,7 +104,7 @@ export class Audit {
     let entries: AuditEntry[] = []
     await this.#log.link((last) => {
       const found = last.find(({ item }) => item !== undefined && isAuditEntry(item))?.item
-      // The chain goes on from the entry that is known, so that entries that were removed or written anew stay noticed.
+      // The chain goes on from the entry that is known, so that removed or rewritten entries are noticed.
       let { seq, hash } = found && found.seq > known.seq ? found : known
       entries = [...mending(last), ...acts].map((act) => {
         const entry = withHash({ seq: ++seq, at, owner, ...act, before: hash })

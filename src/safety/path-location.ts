@@ -60,8 +60,8 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
 export const rootsOf = ({ root, added = [] }: Pick<ProjectBounds, 'root' | 'added'>): string[] => [root, ...added]
 
 /**
- * Whether a path belongs to a folder that git could take for a repository although it is not called `.git`, or would make one of
- * its folder: without a HEAD there is none.
+ * Whether a path belongs to a folder that git could take for a repository although it is not called `.git`, or would make one
+ * of its folder: without a HEAD it is no repository.
  */
 function isInRepository(path: string, root: string): boolean {
   if (basename(path) === 'HEAD') return true

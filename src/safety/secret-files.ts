@@ -37,7 +37,7 @@ function spelledOut(pattern: string): string[] {
 
 let compiled: RegExp | undefined
 
-/** Compiled when a name is first asked about: not every start of the program does. */
+/** Compiled when a name is first checked, because not every run of the program checks one. */
 const keyName = () =>
   (compiled ??= new RegExp(`^(?:${keyNames.flatMap(spelledOut).map(nameExpression).join('|')})$`, 'is'))
 
@@ -58,7 +58,7 @@ export function keyPathspecs(): string[] {
     const known = Array.from({ length: longestName }, (_, i) => `${start}${sign.repeat(i + 1)}`)
     return [...known, `${start}*${sign.repeat(longestName + 1)}`]
   })
-  // Git compares a text behind one star several times faster than a pattern of `glob`, where a star ends at a slash.
+  // Git compares a text behind one star several times faster than a pattern of `glob`, whose star ends at a slash.
   return patterns.flatMap((pattern) => {
     if (/^\*[^*?[]+$/.test(pattern)) return `:(exclude,icase,top)${pattern}`
     if (/[*?[]/.test(pattern)) return `:(exclude,icase,top,glob)**/${pattern}`

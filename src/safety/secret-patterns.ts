@@ -72,7 +72,7 @@ const bare = '[^\\s"\'`,;&|<>(){}\\[\\]\\\\…]'
 const quoted = '[^\\s"\'`\\\\…]'
 const value = `(?<open>\\\\{0,3}["'\`]?)(?<value>(?<=["'\`])${quoted}{4,256}|${bare}{4,256})`
 
-/** `name = value` in all spellings, and `--name value`, where the name is secret; every repetition is bounded. */
+/** `name = value` in all spellings, and `--name value`, if the name is secret; every repetition is bounded. */
 const assignments = new RegExp(
   `(?<![\\w.-])(?<name>[\\w.-]{0,64}?${secretEnd})\\\\{0,3}["'\`\\]]{0,2}(?<sign>[ \\t]{0,8}(?::=|=>|={1,2}|:)[ \\t]{0,8})${value}`,
   'gi',

@@ -5,7 +5,7 @@ import { messageOf } from '../base/error-message.ts'
 import { errorCode, isMissing } from '../base/files/files.ts'
 import { StoreError } from '../core/talk/store.ts'
 
-/** The clock of a store, and how the person is told of a file that it moved. */
+/** The clock of a store, and how the person learns of a file that it moved. */
 export type StoreVoice = { clock: Clock; tell?(words: string): void }
 
 /** The files that SQLite keeps beside a database. */

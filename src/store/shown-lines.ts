@@ -10,8 +10,8 @@ const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦]+/g
 
 /**
  * Turns the output of a terminal into the lines that it showed. Each line is given once, however often the program draws its
- * screen again; a line that is shown twice is given twice. A line is known when it scrolls off the screen, or when it stands
- * unchanged on the screen at two looks.
+ * screen again; a line that is shown twice is given twice. A line is known when it scrolls off the screen, or when it is
+ * unchanged on the screen at two reads.
  */
 export class ShownLines {
   #emulator: Emulator
@@ -48,12 +48,12 @@ export class ShownLines {
     if (cols === this.#emulator.cols && rows === this.#emulator.rows) return
     this.#scrolled()
     this.#emulator.resize(cols, rows)
-    // The rows are wrapped anew; those above the screen were given.
+    // The rows are wrapped again; those above the screen were given.
     this.#passed = this.#emulator.buffer.normal.baseY
     this.#begun = ''
   }
 
-  /** Gives the lines that stand on the screen as at the last look; with `all` also those that are new. */
+  /** Gives the lines that are on the screen as at the last read; with `all` also those that are new. */
   look(all = false): void {
     const now = new Map<string, number>()
     const given = new Map<string, number>()

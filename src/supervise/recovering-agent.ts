@@ -34,7 +34,7 @@ export interface RecoveringAgent extends Agent {
   ends(signal: AbortSignal): Promise<ProgramEnd | undefined>
   /** Waits until the program has drawn nothing for `ms` and the person does not type; whether it is idle then. */
   rests(ms: number, signal: AbortSignal): Promise<boolean>
-  /** Starts a program that ended by itself again, where the policy says so. */
+  /** Restarts a program that exited by itself, if the policy says so. */
   revive(ending: ProgramEnd, signal: AbortSignal, ask: Ask): Promise<void>
   leave(): Promise<void>
 }
@@ -125,7 +125,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
       // Each attempt has marks of its own, so that no answer is taken for that of another attempt.
       id: `${turn.id}-${before.length}`,
       prompt: resumePrompt(withOpening(turn.prompt), how),
-      // Only a program that knows nothing is told of the earlier attempts.
+      // Only a program that knows nothing gets an account of the earlier attempts.
       attempts: how === 'began' ? [...turn.attempts, ...before] : turn.attempts,
     }
   }

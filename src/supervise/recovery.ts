@@ -91,7 +91,7 @@ export class Recovery {
     program: SupervisedProgram,
     { failure, ending: seen, inHand, nudges }: Trouble,
   ): Promise<RecoveryPlan | undefined> {
-    // A program that said goodbye was ended by termaite; otherwise an exit says more than the last screen.
+    // A program that said goodbye was stopped by termaite; otherwise an exit says more than the last screen.
     const ending = seen?.type === 'goodbye' ? seen : ((await program.ended()) ?? seen)
     if (this.over) return undefined
     const state = ending ? undefined : (await program.look())?.reading.state
@@ -150,7 +150,7 @@ export class Recovery {
     if (!this.over) await clock.sleep(over - clock.elapsed(), signal)
   }
 
-  /** Waits until the program may be told to go on; the next prompt tells it. */
+  /** Waits until the program may get a prompt to go on; the next prompt is that one. */
   async #nudge(program: SupervisedProgram, why: string, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const look = await program.look()

@@ -3,8 +3,8 @@ import type { Exit } from '../core/screen/terminal.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 
 /**
- * Why a program is of no use any more: it exited, said goodbye, stands idle although it should poll for work, has no folder any more, or
- * no longer writes its answers down. `sinceKeyMs`: how long after the person's last key.
+ * Why a program is of no use any more: it exited, said goodbye, is idle although it should poll for work, has no folder any
+ * more, or no longer writes its answers down. `sinceKeyMs`: how long after the person's last key.
  */
 export type ProgramEnd =
   | { type: 'exit'; exit: Exit; sinceKeyMs: number }
@@ -26,7 +26,7 @@ export type Incident = {
   inHand: boolean
   /** Whether the program has done any work since it was started. */
   hasWorked: boolean
-  /** How often the program was told to go on, without effect. */
+  /** How often the program got a prompt to go on, without effect. */
   nudges: number
 }
 
@@ -62,7 +62,7 @@ export function remedyFor({ failure, ending, state, inHand, hasWorked, nudges }:
     return { do: 'restart', why: failure?.message ?? exitWords(ending.exit), fresh: false, counts: true }
   if (ending) return { do: 'restart', why: endWords[ending.type], fresh: !inHand, counts: !hasWorked }
   const why = failure?.message ?? 'the program does not answer'
-  // A program that lives and can be typed to is not ended for an answer that did not come.
+  // A program that runs and takes input is not stopped for a missing answer.
   if (state === 'idle' && nudges < mostNudges) return { do: 'nudge', why }
   return { do: 'restart', why, fresh: false, counts: true }
 }
@@ -128,7 +128,7 @@ export class RestartCounter {
 }
 
 /**
- * When a refused program is worth another try: at the time it was told, otherwise later each time. A time that has
+ * When a refused program is worth another try: at the time that the refusal named, otherwise later each time. A time that has
  * passed came from an old message, and is no reason to wait long. `before` counts the refusals in a row.
  */
 export function parkedUntil({ kind, retryAt }: Failure, now: number, before: number): number {
@@ -137,10 +137,10 @@ export function parkedUntil({ kind, retryAt }: Failure, now: number, before: num
   return now + Math.min(longest, first * 2 ** before)
 }
 
-/** An idle program that is not done is told to go on after this long without drawing. */
+/** An idle program that is not done gets a prompt to go on after this long without drawing. */
 const nudgeMs = 120_000
 
-/** In how many ms an idle program is told to go on; undefined where its screen does not wait for input. */
+/** In how many ms an idle program gets a prompt to go on; undefined if its screen does not wait for input. */
 export function nudgeDelay(now: { state: Reading['state']; quietMs: number; keyboardMs: number }): number | undefined {
   return now.state === 'idle' ? Math.max(nudgeMs - now.quietMs, now.keyboardMs, 0) : undefined
 }

@@ -183,8 +183,8 @@ const goodbye = /^(?:Exiting|Goodbye)[.!…]*$/
 const codeMark = /^\s*(?:```|~~~)/
 
 /**
- * Whether a quiet program has said goodbye: alone on the last line of the screen, at its very left, and not in code. A
- * program that works, asks, or shows its input line has not ended, whatever it printed.
+ * Whether a quiet program has said goodbye: alone on the last line of the screen, at its very left, and not in code. A program
+ * that works, asks, or shows its input line is not finished, whatever it printed.
  */
 export function saysGoodbye(rows: readonly string[], { state, by }: Reading): boolean {
   if (state === 'busy' || state === 'asking' || (state === 'idle' && by === 'pattern')) return false

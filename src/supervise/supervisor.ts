@@ -17,7 +17,7 @@ import { defaultRestartPolicy } from './restart-policy.ts'
 import { recoveringAgent } from './recovering-agent.ts'
 import { taskPrompt } from './supervisor-prompts.ts'
 
-/** A CLI that polled for work itself may stand idle this long before it is started again. */
+/** A CLI that polled for work itself may be idle this long before it is restarted. */
 const idleMs = 30_000
 
 /** How often the supervisor asks whether the CLI polls for work itself; every tenth time it reports progress on the task. */
@@ -116,7 +116,7 @@ class Supervisor {
     const signal = this.#stop.signal
     this.#tell({ type: 'waiting' })
     if (this.#polled && (await this.#restartedPolling())) return { type: 'none' }
-    // Where a new program does not write down its answers either, the cause is another one, and it is left alone.
+    // If a new program does not write down its answers either, the cause is another one, and the program is left alone.
     if (this.#unwritten === 1) {
       this.#unwritten++
       await this.#cli.revive({ type: 'unwritten' }, signal, this.#ask)
@@ -255,7 +255,7 @@ class Supervisor {
     return doneEvent(state, ticket, ok, message)
   }
 
-  /** Tells a status, which is told again after a question. */
+  /** Reports a status, and reports it again after a question. */
   #tell(status: SupervisionEvent): void {
     this.#status = status
     this.#parts.tell(status)

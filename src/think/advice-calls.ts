@@ -137,7 +137,7 @@ export class AdviceCalls {
     }
   }
 
-  /** Has the person agree to what is expensive; where nobody can be asked, more than the allowed calls are refused. */
+  /** Asks the person before an expensive call; if nobody can be asked, calls beyond the allowed number are refused. */
   async #consent(
     framework: Framework,
     asks: readonly RoleAssignment[],
@@ -174,7 +174,7 @@ export class AdviceCalls {
     this.#allowed = true
   }
 
-  /** Beyond the calls that were announced, one more is made only where the person agreed to all of them. */
+  /** Beyond the calls that were announced, one more is made only if the person agreed to all of them. */
   async *#mayCallMore(turn: Turn): AsyncGenerator<Event, boolean> {
     return this.#o.agreed || (this.#allowed && turn.attended === true)
   }

@@ -11,7 +11,7 @@ import { plural } from './prompt-text.ts'
 import { consultedHistory, note } from './thinking-turn.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
-/** The tokens of one consultation's own words and answer, and its seconds, where nothing better is known. */
+/** The tokens of one consultation's own words and answer, and its seconds, if nothing better is known. */
 const usual = { tokens: 1_500, seconds: 20 }
 
 export type Agreement = {
@@ -19,7 +19,7 @@ export type Agreement = {
   agreed: boolean
   /** More extra calls than this are not made in a turn without asking the person. */
   freeCalls: number
-  /** Remembers for this project that the cost need not be asked about again. */
+  /** Remembers for this project that the person need not confirm the cost again. */
   agree(): Promise<void>
 }
 

@@ -26,7 +26,7 @@ export const resultCheck: Check = {
 export type WorkDone = { task: string; reply: string; patch?: string }
 
 /**
- * `evidence`: what was seen, in words. An error counts as a failure; `refused`: the check was not allowed to run, so that
+ * `evidence`: what was seen, as text. An error counts as a failure; `refused`: the check was not allowed to run, so that
  * nothing is known either way.
  */
 export type CheckResult = { passed: boolean; evidence: string; refused?: true }
@@ -40,11 +40,11 @@ export const checkField = part({
   question: optional(string()),
 })
 
-/** How an agent is told to propose a check. */
+/** The instruction to propose a check. */
 export const checkInstructions =
   'A check is evidence that cannot lie: {"kind":"command","command":"…"} passes when it exits with 0 (with "holds": and prints that text), {"kind":"file","path":"…","holds":"…"} passes when the file has that text, {"kind":"judge","question":"…"} puts a question to another agent, only where no command or file can show it. A check must fail as long as the work is not done, run without a person, and end by itself.'
 
-/** Reads a proposed check; undefined where it names a kind without the field that the kind needs. */
+/** Reads a proposed check; undefined if it names a kind without the field that the kind needs. */
 export function parseCheck(proposed: TypeOf<typeof checkField> | undefined): Check | undefined {
   const { kind, command, path, holds, question } = proposed ?? {}
   if (kind === 'command' && command?.trim())

@@ -12,7 +12,7 @@ import { note } from './thinking-turn.ts'
 /** One way to reach a goal, with its own check where it has one. */
 export type Approach = { name: string; how: string; check?: Check }
 
-/** `another` finds one more approach where all have failed; `then` says in words what comes when none is left. */
+/** `another` finds one more approach when all have failed; `then` describes what comes when no approach is left. */
 export type Goal = {
   task: string
   check: Check

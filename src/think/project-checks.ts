@@ -32,7 +32,7 @@ const umbrellas: readonly ProjectKind[] = [
   async (read) => targets('just', '[^:\\n]', await firstOf(read, 'justfile', 'Justfile', '.justfile')),
 ]
 
-/** `before`: what may stand between a target's name and its colon. */
+/** `before`: what may be written between a target's name and its colon. */
 function targets(program: string, before: string, text = ''): string[] {
   const has = (name: string) => new RegExp(`^${name}(?:[ \\t]${before}*)?:(?!=)`, 'm').test(text)
   const test = ['test', 'tests', 'check'].find(has)

@@ -7,11 +7,11 @@ import type { Result } from '../core/work/tool.ts'
 export type Resources = {
   /** Takes the turn, whole or piece by piece: the rotation. */
   actor: Agent
-  /** Healthy agents that can be held to reading, in the order they are asked: different vendors first. Never empty. */
+  /** Healthy agents that can be restricted to reading, in the order they are asked: different vendors first. Never empty. */
   readers: readonly string[]
   /** Readers that nothing keeps from writing, and that have only promised to read. */
   promisedReaders?: readonly string[]
-  /** Readers around which no wall stands. */
+  /** Readers without a wall. */
   unwalledReaders?: readonly string[]
   /** The agent that the person set for a role, by the role's name. */
   assigned: Readonly<Record<string, string>>
@@ -19,13 +19,13 @@ export type Resources = {
   openReader(name: string, told: readonly Entry[]): Agent
   machine: {
     spec: SystemSpec
-    /** The machine's capabilities in words, for a prompt. */
+    /** The machine's capabilities as text, for a prompt. */
     description: string
     /** The programs among these that are installed: the spec lists only those that the scan looked for. */
     programs?(names: readonly string[]): Promise<Iterable<string>>
   }
   tools: FrameworkTools
-  /** Hides secrets in what other agents said, before the actor is told it: the actor may be of another vendor. */
+  /** Hides secrets in what other agents said, before the actor gets it: the actor may be of another vendor. */
   maskAdvice(text: string): string
   /** How many calls were agreed to, and whether one more may be made; without it there is no limit. */
   moreCalls?: {
@@ -36,7 +36,7 @@ export type Resources = {
   }
   /** Earlier states of the project's files; without it nothing can be reverted. */
   checkpoints?: Checkpoints
-  /** The mark of the files as they were when the turn began; undefined where they are not kept. */
+  /** The mark of the files as they were when the turn began; undefined if they are not kept. */
   turnBegan?(): Promise<string | undefined>
 }
 
@@ -46,16 +46,16 @@ export type FrameworkTools = {
   use(tool: string, input: unknown, turn: Turn): AsyncGenerator<Event, Result>
   /** Whether commands of this turn run behind a wall that hides the machine's processes, so that their numbers are not the machine's. */
   hidesMachine?(turn: Turn): Promise<boolean>
-  /** Reads a file of the project by its path from the working folder; undefined where there is none. */
+  /** Reads a file of the project by its path from the working folder; undefined if it does not exist. */
   read(path: string): Promise<string | undefined>
 }
 
 export type Checkpoints = {
-  /** Marks the files as they are now; undefined where they cannot be kept. */
+  /** Marks the files as they are now; undefined if they cannot be kept. */
   mark(): Promise<string | undefined>
   /** The changes since a mark: a patch that may be cut, the files, and a mark of their present state. */
   since(mark: string): Promise<{ patch: string; files: string[]; seen: string }>
-  /** Puts the files back as they were at `mark`, except what changed after `seen`; gives what was left, in words. */
+  /** Puts the files back as they were at `mark`, except what changed after `seen`; describes what was left. */
   restore(mark: string, seen: string): Promise<string[]>
 }
 

@@ -142,7 +142,7 @@ export function askSharingOnce(ask: Ask): Ask {
   return async (question, withdrawn, id) => {
     if (question.about !== 'sharing' || question.agent === undefined) return ask(question, withdrawn, id)
     const { agent } = question
-    // A question for a role that was given up meanwhile was not answered: the next role asks anew.
+    // A question for a role that was given up meanwhile was not answered: the next role asks again.
     for (let before = asked.get(agent); before; before = asked.get(agent)) {
       const picks = await orWithdrawn(before, withdrawn)
       if (picks || withdrawn.aborted) return picks

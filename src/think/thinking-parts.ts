@@ -8,18 +8,18 @@ import { messageOf } from '../base/error-message.ts'
 /** One call of the tool `think`. */
 export type AdviceRequest = { framework: Exclude<Framework, 'direct'>; question: string }
 
-/** Thinks a question through and gives the advice in words; rejects with a message that tells the caller how to go on. */
+/** Thinks a question through and gives the advice as text; rejects with a message that tells the caller how to go on. */
 export type AdviceAsk = (request: AdviceRequest, signal?: AbortSignal) => Promise<string>
 
 /** The parts that thinking in a turn needs; its cost may have been agreed to before. */
 export type ThinkingParts = Agreement & {
   /** A framework that the person chose, or the one that the request needs. */
   how: 'auto' | Framework
-  /** The machine's capabilities in words, as far as they are known without a scan. */
+  /** The machine's capabilities as text, as far as they are known without a scan. */
   machine(): Promise<string>
-  /** Opens our own agent for one short request: which framework fits; undefined where there is none. */
+  /** Opens our own agent for one short request: which framework fits; undefined without an own agent. */
   openLabeller(): Promise<Agent | undefined>
-  /** Gives what a framework can use; or why there is none, where no agent can be held to reading. */
+  /** Gives the resources that a framework can use; or, if no agent can be restricted to reading, the reason. */
   resources(): Promise<Resources | { why: string }>
   load(framework: Exclude<Framework, 'direct'>): Promise<FrameworkDefinition>
   /** Whether the turn continues a task tree that an earlier turn left unfinished. */

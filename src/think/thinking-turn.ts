@@ -16,7 +16,7 @@ import { consult } from '../core/work/verbs.ts'
 import { parseAnswer } from '../core/data/json-answer.ts'
 import { clipped, firstLine, jsonInstructions, quoted } from './prompt-text.ts'
 
-/** A consulted agent is told this much of the conversation: in consensus, five of them are told it. */
+/** A consulted agent gets this much of the conversation: in consensus, five of them get it. */
 const toldTokens = 6_000
 
 /** How long a consulted agent is waited for: it looks at files before it answers. */
@@ -36,7 +36,7 @@ const declined = failed('denied', 'you declined another call')
 /** The outcome of a consultation, and the agent that really gave it. */
 type Consultation = { outcome: Outcome; by: string }
 
-/** An answer that could be read as what was asked for, otherwise its words, otherwise why there is none. */
+/** An answer that could be read as what was asked for, otherwise its words, otherwise the reason why no answer came. */
 export type ShapedAnswer<T> = { by: string; words?: string } & ParsedAnswer<T>
 
 /** One turn as a framework goes through it: everything done so far is history for the agent that acts next. */
@@ -187,7 +187,7 @@ export class ThinkingTurn {
     let words: string | undefined
     for (let left = again; ; left--) {
       const { outcome, by } = heard
-      // An agent that could not repair its answer has still given it in words.
+      // An agent that could not repair its answer has still given it as text.
       if (!outcome.ok) return defined({ ok: false as const, why: outcome.failure.message, by, words })
       words = outcome.text
       const parsed = parseAnswer(words, shape)
@@ -215,7 +215,7 @@ export class ThinkingTurn {
   }
 }
 
-/** The outcome of a consultation with the agent that replied, which may stand in for the one that was asked. */
+/** The outcome of a consultation with the agent that replied, which may replace the one that was asked. */
 async function* signed(asked: ReturnType<typeof consult>, agent: string): AsyncGenerator<Event, Consultation> {
   let by = agent
   const outcome = yield* relay(asked, (inner) => {
@@ -227,7 +227,7 @@ async function* signed(asked: ReturnType<typeof consult>, agent: string): AsyncG
 
 const cut = (outcome: Outcome & { ok: true }): Outcome => ({ ...outcome, text: clipped(outcome.text, longestAnswer) })
 
-/** The part of the conversation that a consulted agent is told; its own thread is left to the agent that acts. */
+/** The part of the conversation that a consulted agent gets; its own thread is left to the agent that acts. */
 export const consultedHistory = ({ history }: Pick<Turn, 'history'>) =>
   lastTurns(history, toldTokens).filter(({ type }) => type !== 'thread')
 

@@ -9,7 +9,7 @@ import { isCorrection } from './rotation/correction.ts'
 
 /**
  * Keeps a judgement of a turn: whether an agent's work was good, and how that is known. Everything that measures agents is made
- * from these facts. `agent`, `kind`, `cost` and `ms` are needed only where the entries of the turn do not show them, as for an
+ * from these facts. `agent`, `kind`, `cost` and `ms` are needed only if the entries of the turn do not show them, as for an
  * agent that took part in a race. Several judgements of one turn are all kept, and the strongest counts.
  */
 export function recordJudgement(
@@ -29,7 +29,7 @@ export async function recordThumb(conversation: Conversation, good: boolean, why
   return last
 }
 
-/** Keeps that a prompt calls the answer before it wrong, where it plainly does. A failure to keep it is no failure of the prompt. */
+/** Keeps a judgement if a prompt plainly calls the answer before it wrong. A failure to keep it is no failure of the prompt. */
 export async function recordCorrection(conversation: Conversation, prompt: string): Promise<void> {
   if (!isCorrection(prompt)) return
   try {

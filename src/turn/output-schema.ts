@@ -8,7 +8,7 @@ import { readText } from '../core/talk/store.ts'
 import { tag } from '../core/talk/transcript.ts'
 import { parseAnswer } from '../core/data/json-answer.ts'
 
-/** The schema that answers must hold to, ready to check them, and the words that ask an agent for it. */
+/** The schema that answers must match, ready to check them, and the text that asks an agent for it. */
 type OutputSchema = { instruction: string; form(blobs: Blobs): AnswerForm }
 
 /** Reads the file of `--output-schema`. A file that is no JSON Schema is bad usage. */

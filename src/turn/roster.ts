@@ -27,7 +27,7 @@ import { enabledAgents, leashOf, windowOf } from '../settings/enabled-agents.ts'
 
 export type RosterParts = {
   blobs: Blobs
-  /** Masks what an agent is told of other vendors' work. */
+  /** Masks secrets in what an agent gets of other vendors' work. */
   border: Border
   env: Record<string, string | undefined>
   changed(cwd: string, since: number): Promise<boolean>
@@ -115,8 +115,8 @@ function withSeatModel(agent: AgentSettings, model: string | undefined): AgentSe
 const foldersOf = ({ native }: Pick<RosterParts, 'native'>): readonly string[] => native?.folders.now ?? []
 
 /**
- * The instruction after every prompt. A CLI that has no flag for further folders is told of them there, and one that is given
- * tools for the turn is told what they are for.
+ * The instruction after every prompt. It names the further folders for a CLI that has no flag for them, and the purpose of the
+ * tools that a CLI gets for the turn.
  */
 function instructionFor(
   profile: Profile | undefined,

@@ -48,8 +48,8 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
 type Consultants = { names: readonly string[]; first?: string }
 
 /**
- * Opens a rotation whose answer is no part of the conversation. Its agents get no meta-instruction, and one that cannot
- * be held to reading is left out of this rotation alone. Its prompt may quote another vendor's agent, so secrets in it are
+ * Opens a rotation whose answer is no part of the conversation. Its agents get no meta-instruction, and one that cannot be
+ * restricted to reading is left out of this rotation alone. Its prompt may quote another vendor's agent, so secrets in it are
  * masked.
  */
 export function openConsultant(app: App, told: readonly Entry[], among?: Consultants): Agent {

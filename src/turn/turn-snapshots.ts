@@ -9,9 +9,9 @@ import { messageOf } from '../base/error-message.ts'
 import { say } from '../core/io.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
 
-/** The snapshots of a project before and after one turn. A fault with them is told in a note, and never stops the turn. */
+/** The snapshots of a project before and after one turn. A fault with them is reported in a note, and never stops the turn. */
 export type TurnSnapshots = AroundTurn & {
-  /** The snapshot from before the turn, where there is one. */
+  /** The snapshot from before the turn, if one was taken. */
   readonly tree?: string
 }
 
@@ -50,7 +50,7 @@ export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
           before = { tree: taken.tree, from: clock.now() }
           await put(turn)
         })
-        // A fault is told when the turn ends.
+        // A fault is reported when the turn ends.
         late.catch(() => {})
         return ['termaite is still copying the project’s files; until that is done, changes cannot be undone.']
       }
@@ -80,7 +80,7 @@ export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
 
 const cannotUndo = (why?: string) => `This turn cannot be undone${why === undefined ? '' : `: ${why}.`}`
 
-/** Says once for each project that it has no snapshots; where that cannot be remembered, at every turn. */
+/** Says once for each project that it has no snapshots; if that cannot be remembered, at every turn. */
 async function toldOnce(app: App, off: string): Promise<string[]> {
   const { doc } = app.project
   try {
@@ -120,8 +120,8 @@ export function exclusiveSnapshots(app: App, prompt: string, signal: AbortSignal
 const pollMs = 500
 
 /**
- * Waits until every turn that stands before this one in the log is over. The order of the log decides, so that of several
- * waiting turns only one goes on. A turn of another machine cannot be seen to end, and is not waited for.
+ * Waits until every turn that is before this one in the log is over. The order of the log decides, so that of several waiting
+ * turns only one goes on. A turn of another machine cannot be seen to end, and is not waited for.
  */
 async function olderTurnsOver(
   { project, io }: App,

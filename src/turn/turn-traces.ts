@@ -14,7 +14,7 @@ type TurnTraces = TurnObserver & {
   trouble(): Promise<string[]>
 }
 
-/** Targets that do not answer, of which the person was told. */
+/** Targets that do not answer and that the person knows about. */
 const unreachable = new Set<string>()
 
 /** Opens traces for the target that the environment names; without one nothing is loaded. */

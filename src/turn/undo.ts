@@ -67,7 +67,10 @@ export function asideWords({ aside }: UndoResult): string[] {
   return aside ? [`Copies of the versions that were replaced are in ${aside.folder}: ${aside.files.join(', ')}`] : []
 }
 
-/** The turns that run while an undo is asked for: in words, one that runs on this machine, and whether the undone turn itself runs. */
+/**
+ * The turns that run while the person wants an undo: a description of one that runs on this machine, and whether the turn to
+ * undo itself runs.
+ */
 type TurnsBeside = { words: string[]; here?: UnfinishedTurn; itself: boolean }
 
 export async function turnsBesideUndo(project: Project, undone: TurnRecord, now: number): Promise<TurnsBeside> {

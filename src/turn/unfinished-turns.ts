@@ -16,8 +16,8 @@ import { localTime } from '../base/time/local-time.ts'
 import { timeApart } from '../base/time/clock.ts'
 
 /**
- * A turn that is not over; `by` is who speaks, where its process could be asked.
- * Without a pid it runs on another machine or in another container, and cannot be seen from here.
+ * A turn that is not over; `by` is the agent that speaks, if its process could be asked. Without a pid it runs on another
+ * machine or in another container, and cannot be seen from here.
  */
 export type UnfinishedTurn = {
   turn: string

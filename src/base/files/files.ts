@@ -65,7 +65,7 @@ export function textIn(path: string): string {
   }
 }
 
-/** The names in a folder, in no particular order; none where the folder is missing or cannot be read. */
+/** The names in a folder, in no particular order; empty if the folder is missing or cannot be read. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

@@ -89,8 +89,8 @@ const besideHead = ['commondir', 'objects', 'refs', 'config', 'gitdir', 'config.
 /**
  * Whether git could take a folder for a repository although it has no `.git`: a bare one, the git folder of a worktree, or a
  * folder that was made to look like one. Git wants a HEAD, which may be a link that leads nowhere, and objects and refs, which
- * `commondir` and variables may place elsewhere. One of the names beside HEAD is enough here, since the others can follow later.
- * A HEAD that is a folder is none for git.
+ * `commondir` and variables may place elsewhere. One of the names beside HEAD is enough here, since the others can follow
+ * later. Git ignores a HEAD that is a folder.
  */
 export function isGitFolder(folder: string): boolean {
   const head = lookAt(join(folder, 'HEAD'))

@@ -131,7 +131,7 @@ export class HeldFolder {
     return stats
   }
 
-  /** Throws a MovedPath when the folder is not the one of that name any more. Needed only where it is found by its name. */
+  /** Throws a MovedPath when the folder is not the one of that name any more. Needed only if it is found by its name. */
   check(): void {
     if (byDescriptor) return
     const [held, now] = [fstatSync(this.#fd), statSync(this.real, { throwIfNoEntry: false })]

@@ -18,7 +18,7 @@ export async function realOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** The path behind all links, or undefined where it leads nowhere or cannot be looked at. */
+/** The path behind all links, or undefined if it leads nowhere or cannot be examined. */
 export function realIfThere(path: string): string | undefined {
   try {
     return realpathSync(path)

@@ -25,7 +25,7 @@ export type GitRunOptions = Omit<RunOptions, 'cwd' | 'env'> & {
   filters?: boolean
   /** Lets git start itself, which some commands need. */
   starts?: boolean
-  /** Lets git reach another machine over this protocol; the address stands in the arguments. */
+  /** Lets git reach another machine over this protocol; the address is in the arguments. */
   reaches?: RemoteProtocol
 }
 

@@ -23,13 +23,15 @@ const trust =
 
 type Fault = Error & { code?: unknown }
 
-/** Whether the server answered with something else than TLS. Where a request fails while it is written, only the message says so. */
+/**
+ * Whether the server answered with something else than TLS. If a request fails while it is written, only the message says so.
+ */
 const isNoTls = ({ code, message }: Fault) =>
   code === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
   code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG' ||
   (code === 'EPROTO' && /wrong version number|packet length too long/.test(message))
 
-/** Explains why the certificate of a server was refused; undefined where a request failed for another reason. */
+/** Explains why the certificate of a server was refused; undefined if a request failed for another reason. */
 export function certificateFault(error: unknown, url: string): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as Fault

@@ -101,7 +101,7 @@ function loginFor({ username, password }: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }
 }
 
-/** A mistake on the way to a server, which waiting does not mend: a wrong setting, or a proxy that refuses. */
+/** A mistake on the way to a server, which waiting does not fix: a wrong setting, or a proxy that refuses. */
 export const routeFault = 'ERR_ROUTE'
 
 const fault = (message: string, code: string = routeFault) => Object.assign(new Error(message), { code })

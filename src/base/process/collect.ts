@@ -16,7 +16,7 @@ export type RunOptions = {
   heard?(text: string): boolean
 }
 
-/** The result of a command. Without a code it was ended or could not start; `error` then says why. */
+/** The result of a command. Without a code it was killed or could not start; `error` then says why. */
 export type Ran = { code?: number; out: Buffer; err: string; error?: NodeJS.ErrnoException }
 
 const mostWords = 8 * 1024

@@ -8,7 +8,7 @@ const mostYoung = 16 * 1024 * 1024
 /**
  * Keeps a process that runs for long near the memory that it needs. While a process streams, V8 doubles the space for new
  * objects up to 128 MB, and lets the rest of the heap grow to four times what lives in it before it is cleaned. The limit of
- * the space for new objects can only be given to `node` before it starts, so its growth is ended once it is large enough.
+ * the space for new objects can only be given to `node` before it starts, so its growth is stopped once it is large enough.
  */
 export function limitHeapGrowth(): void {
   keepCompiledCode()

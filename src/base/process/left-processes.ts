@@ -62,7 +62,7 @@ function lastNumber(): number {
 /** Ends processes that were left running, unless other ones have their numbers by now. Returns the pids that would not die. */
 export async function endLeft(left: readonly LeftProcess[], clock: Clock): Promise<number[]> {
   const isSame = (pid: number, start: string) => left.some((one) => one.pid === pid && one.start === start)
-  // No process group has this number: each process is ended by its own.
+  // No process group has this number: each process is stopped by its own number.
   const nobody = 2 ** 31 - 1
   return endProcesses(nobody, async (table) => table.filter(({ pid, start }) => isSame(pid, start)), clock)
 }

@@ -41,7 +41,7 @@ export function ownerPid(owner: string): number {
   return Number(owner.split(',')[2])
 }
 
-/** Stands for the start time of a process that exists, where the system does not tell the time. */
+/** Used as the start time of a living process if the system does not tell it. */
 const unseen = ''
 
 /**
@@ -56,7 +56,7 @@ export function processStart(pid: number, platform: string = process.platform): 
   return state === '' || /^[ZX]/.test(state) ? undefined : start
 }
 
-/** The state and the start time of a process; undefined where the system does not say. */
+/** The state and the start time of a process; undefined if the system does not say. */
 function processFields(pid: number, platform: string): [state: string, start: string] | undefined {
   if (platform === 'linux') {
     try {

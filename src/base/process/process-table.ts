@@ -41,7 +41,7 @@ export function processFile(
   }
 }
 
-/** Lists the living processes with this number or a higher one, where there is /proc. */
+/** Lists the living processes with this number or a higher one, if the system has /proc. */
 export function processesFrom(first: number): Proc[] {
   return processNumbers().flatMap((pid) => {
     const stat = pid < first ? undefined : processFile(pid, 'stat')

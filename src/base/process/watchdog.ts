@@ -78,7 +78,7 @@ function begin(path = '/usr/bin:/bin'): ChildProcess | undefined {
     cwd: '/',
     env: { PATH: path },
   })
-  // Where no file can be opened any more, Node gives the process no pipes, and its error comes later.
+  // When no file can be opened any more, Node gives the process no pipes, and its error comes later.
   if ((started.stdin as unknown) === undefined) {
     started.on('error', () => {})
     throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })

@@ -22,8 +22,8 @@ export function frontmatter(text: string): Frontmatter | undefined {
 }
 
 /**
- * The fields of a text's frontmatter that hold a map, such as `tools:` with a line `bash: false` below it. An entry has all values
- * that stand in it or below it.
+ * The fields of a text's frontmatter that hold a map, such as `tools:` with a line `bash: false` below it. An entry has all
+ * values that are in it or below it.
  */
 export function nestedFields(text: string): Record<string, Record<string, string[]>> {
   const maps = new Map<string, Map<string, string[]>>()

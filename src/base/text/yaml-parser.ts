@@ -6,11 +6,11 @@ export { parse } from 'yaml'
 /** A place in a file; both numbers begin at 1. */
 type FilePlace = { line: number; column: number }
 
-/** A parsed YAML or JSON text that knows where each value stands in it. */
+/** A parsed YAML or JSON text that knows the position of each value. */
 export type LocatedValue = {
   value: unknown
   errors: (FilePlace & { words: string })[]
-  /** The place of a field or an item, or of `words` in it; where it is missing, of the nearest value around it. */
+  /** The place of a field or an item, or of `words` in it; if it is missing, of the nearest value around it. */
   placeOf(path: readonly (string | number)[], words?: string): FilePlace | undefined
 }
 

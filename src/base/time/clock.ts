@@ -75,7 +75,7 @@ export class SteadyTime {
  */
 export const timeApart = (now: number, at: number) => Math.abs(now - at)
 
-/** How much longer a sleep lasts that would have ended while the process stood still. */
+/** How much longer a sleep lasts if it would have run out while the process was suspended. */
 const lateMs = 3000
 let awakeSince = -Infinity
 

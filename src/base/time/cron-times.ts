@@ -1,6 +1,9 @@
 /** Computes the times of cron patterns. */
 export type CronTimes = {
-  /** The first time after `after`, in ms; undefined where there is none. Throws an Error with the reason for a pattern or a zone that cannot be read. */
+  /**
+   * The first time after `after`, in ms; undefined if no time matches. Throws an Error with the reason for a pattern or a zone
+   * that cannot be read.
+   */
   next(pattern: string, zone: string, after: number): number | undefined
 }
 

@@ -10,7 +10,10 @@ import { addUsage, bothBudgets, budget } from './budget.ts'
 /** The limits of one turn of a coordinator and all its workers together. `steps` are those of the workers; `cost` is in dollars. */
 export type TreeLimits = { workers: number; steps: number; tokens: number; cost?: number; minutes: number }
 
-/** The limits if the settings name none. A cost limit cannot be enforced for an agent that does not report its price, so there is none. */
+/**
+ * The limits if the settings name none. Cost has no limit here, because it cannot be enforced for an agent that does not report
+ * its price.
+ */
 export const usualLimits: TreeLimits = { workers: 20, steps: 500, tokens: 10_000_000, minutes: 120 }
 
 /** How much of the tokens, the cost and the time the workers may use: the rest is for the coordinator's own answer. */

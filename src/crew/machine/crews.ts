@@ -138,7 +138,7 @@ export function worktreeParts(
   return { root, home, slug, env: withoutModelKeys(io.env, namedKeys({ agents })), trusted, setup }
 }
 
-/** The last rows that were read of each slot from the shell, where every command is a process of its own. */
+/** The last rows that the shell's commands read of each slot: there, every command is a process of its own. */
 function storedLastRows(store: Store, workspace: string): LastRows {
   const doc = store.doc<Record<string, string[]>>(`crew/${workspace}/seen`, {})
   return {

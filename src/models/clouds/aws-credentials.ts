@@ -53,7 +53,7 @@ export const awsRegion = ({ env }: Pick<CloudWorld, 'env'>, { profile }: AwsFile
 
 /**
  * Finds AWS keys where AWS's own tools look for them, in their order: the environment, the profile in `~/.aws`, the container.
- * The machine itself is asked only where the environment says that it may be. `none` says what to do without keys.
+ * The machine itself is asked only if the environment says that it may be. `none` says what to do without keys.
  */
 export async function awsCredential(world: CloudWorld, files: AwsFiles): Promise<AwsCredential | { none: string }> {
   const { env } = world
@@ -232,7 +232,7 @@ function answered(status: number, body: string, who: string): Fetched<AwsKeys> {
   return trouble(`${who} has no AWS keys for termaite (status ${status}). Give it a role that may call Amazon Bedrock.`)
 }
 
-/** A machine of AWS is asked only where the environment says so: elsewhere the question would take seconds and find nobody. */
+/** A machine of AWS is asked only if the environment says so: elsewhere the question would take seconds and find nobody. */
 function machineAddress(env: CloudWorld['env']): string | undefined {
   if (env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === 'true') return undefined
   if (env.AWS_EC2_METADATA_SERVICE_ENDPOINT) return env.AWS_EC2_METADATA_SERVICE_ENDPOINT.replace(/\/+$/, '')

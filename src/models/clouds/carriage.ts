@@ -11,7 +11,7 @@ export type CloudWorld = {
   home: string
   clock: Clock
   fetch: Send
-  /** The key from the environment or the key store, where there is one, and the words for where it was found. */
+  /** The key from the environment or the key store, if one is there, and the description of where it was found. */
   key?: { value: string; place: string }
   baseURL?: string
   /** Learns every secret that is used, so that it is masked wherever text leaves. */
@@ -22,7 +22,7 @@ export type CloudWorld = {
 export type Cloud = {
   /** Finds the address and the credential for a model. No request is sent before the first `pack`. */
   open(model: string, wire: WireName, world: CloudWorld): Promise<Carriage | { failure: Failure }>
-  /** Lists the models that can be called, where the cloud has such a list. */
+  /** Lists the models that can be called, if the cloud has such a list. */
   list?(world: CloudWorld, signal: AbortSignal): Promise<Listed[] | { trouble: Trouble; login?: Login }>
 }
 
@@ -30,7 +30,7 @@ export const missing = (message: string): { failure: Failure } => ({ failure: { 
 export const unauthorized = (message: string): { failure: Failure } => ({ failure: { kind: 'auth', message } })
 
 /**
- * Changes an Anthropic request for a cloud: the version stands in the body instead of a header, and the model in the address. The
+ * Changes an Anthropic request for a cloud: the version is in the body instead of a header, and the model in the address. The
  * mark for the cache, which Anthropic's own servers move to the end by themselves, is set at the end of the last message.
  */
 export function anthropicBody(body: string, version: string, more: object = {}): string {

@@ -20,7 +20,7 @@ type GoogleCredential = {
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const tokenServer = 'https://oauth2.googleapis.com/token'
 
-/** How to log in anew. */
+/** How to log in again. */
 const again = 'run `gcloud auth application-default login`'
 
 /**

@@ -9,15 +9,18 @@ type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 /*
  * An answer whose stream was cut is finished by a second request. What came before the cut was shown already, so that it is
  * neither thrown away nor asked for again. Its thoughts are lost: they may not be sent back without the signature that closes
- * them, and the model thinks anew. Its calls are lost too: none was made, and the model calls again.
+ * them, and the model thinks again. Its calls are lost too: none was made, and the model calls again.
  *
- * How the model goes on depends on the wire. Where a request may end with the beginning of the answer (`Wire.prefills`), the
+ * How the model goes on depends on the wire. If a request may end with the beginning of the answer (`Wire.prefills`), the
  * model continues it in the middle of a word, and the two halves are one message from then on. Elsewhere a message after the
  * first half asks for the rest. That message stays in the conversation, so that each request is still a prefix of the next
- * one, and so that the thoughts of the second half stand at the beginning of a message, where their provider accepts them.
+ * one, and so that the thoughts of the second half are at the beginning of a message, where their provider accepts them.
  */
 
-/** The request as it is sent: with what it is told aside, the beginning of this answer, and earlier answers in the halves in which they came. */
+/**
+ * The request as it is sent: with the message that is told aside, the beginning of this answer, and earlier answers in the
+ * halves in which they came.
+ */
 export function withHalves(request: ModelRequest, to: Target, wire: Wire): ModelRequest {
   const kept = request.messages.flatMap((message) => (message.role === 'assistant' ? halves(message, to) : [message]))
   const { begun = [], aside } = request

@@ -78,7 +78,7 @@ const isStale = ({ reusedSocket }: ClientRequest, cause: Error) =>
 
 function replyOf(response: IncomingMessage): Reply {
   const { statusCode: status = 0, headers } = response
-  // A turn that has ended aborts its open requests: nothing reads the error then.
+  // A turn aborts its open requests when it is over: nothing reads the error then.
   response.on('error', () => {})
   // A reader that stops early decides with `leave` what becomes of the connection.
   const body: AsyncIterable<Uint8Array> = response.iterator({ destroyOnReturn: false })

@@ -153,7 +153,7 @@ function masked(text: string, key: string | undefined): string {
  */
 const wrongTime = /signature (expired|not yet current)|request.*too skewed|reasonable timeframe|AADSTS700024/i
 
-/** Says how far this machine's clock is from the server's, where the server tells its time. */
+/** Says how far this machine's clock is from the server's, if the server tells its time. */
 function clockWords(headers: ReplyHeaders | undefined, now: number): string {
   const there = Date.parse(headers?.get('date') ?? '')
   const minutes = Math.round((now - there) / 60_000)
@@ -202,7 +202,7 @@ type Said = {
   message: string
   /** All codes, types and statuses, joined in lower case. */
   codes: string
-  /** The details of the error, where the server gives them. */
+  /** The details of the error, if the server gives them. */
   details: readonly any[]
   body: any
 }

@@ -17,7 +17,7 @@ export type Target = {
   /** The address, without a slash at its end. */
   base: string
   key?: string
-  /** Carries the requests to the provider, where it is a cloud. */
+  /** Carries the requests to the provider, if it is a cloud. */
   carriage?: Carriage
   /** The cloud's credential that requests are made with. */
   login?: Login
@@ -55,7 +55,7 @@ export type Reader = {
   read(data: string): Iterable<WireEvent>
   /** Called when the stream is over. If no `end` came, the stream was cut. */
   close(): Iterable<WireEvent>
-  /** The usage that the provider has reported so far, where its format reports any before the end. */
+  /** The usage that the provider has reported so far, if its format reports any before the end. */
   counted?(): ReportedUsage | undefined
 }
 
@@ -95,7 +95,7 @@ export type Carriage = {
   login: Login
   /** Turns a wire's request into the cloud's. Called for every try, because signatures and tokens are valid only for a short time. */
   pack(sent: WireRequest, signal: AbortSignal): Promise<WireRequest | { trouble: Trouble }>
-  /** Yields the data of the answer's events, where their framing is the cloud's and not the wire's. */
+  /** Yields the data of the answer's events, if their framing is the cloud's and not the wire's. */
   unpack?(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string | { trouble: Trouble }>
   /** Forgets a login that was refused. Returns whether the next request may have another one. */
   renew?(): boolean

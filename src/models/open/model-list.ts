@@ -114,7 +114,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Reads a list of models in any provider's form, sorted by name, without models that cannot chat, where the list says so. */
+/** Reads a list of models in any provider's form, sorted by name, without models that cannot chat, if the list says so. */
 export function listed(body: any): Listed[] | undefined {
   const list: unknown = body?.data ?? body?.models
   if (!Array.isArray(list)) return undefined

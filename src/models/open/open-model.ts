@@ -96,7 +96,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   }
 }
 
-/** Finds the way to a cloud's model anew for each answer: files and logins change while termaite runs. */
+/** Finds the way to a cloud's model again for each answer: files and logins change while termaite runs. */
 async function carriageTo(
   name: CloudName,
   { provider, model, wire }: Target,

@@ -60,7 +60,10 @@ function body({ frame, messages, schema, aside }: ModelRequest, to: Target, imag
 
 type Message = { role: string; content: string | object[] }
 
-/** The messages. Where something is told aside, the cache's mark stands before it: the next request has nothing after that mark in common with this one. */
+/**
+ * The messages. If something is told aside, the cache's mark goes before it: the next request has nothing after that mark in
+ * common with this one.
+ */
 function conversation(steps: readonly MessageStep[], to: Target, images: Images): Message[] {
   const messages = steps.map((step) => message(step, to, images))
   const aside = steps.findIndex((step) => step.role === 'user' && step.aside)

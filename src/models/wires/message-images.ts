@@ -27,8 +27,8 @@ const limits: Record<WireName, ImageLimits> = {
 }
 
 /**
- * Reads every image of a conversation. A sentence stands in the place of an image that the model cannot see: it says why, and
- * where the image is.
+ * Reads every image of a conversation. A sentence replaces an image that the model cannot see: it says why, and where the image
+ * is.
  */
 export async function imagesOf(messages: readonly ModelMessage[], blobs: Blobs, to: Target): Promise<Images> {
   const images = new Map<string, SeenImage>()

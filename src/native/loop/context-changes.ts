@@ -7,7 +7,7 @@ export type ToldItem = { about: string; hash: string }
 export type ContextItem = ToldItem & { text: string }
 
 /**
- * The items that changed since they were last told, and those that are gone. `known` are the items as this process saw them
+ * The items that changed since the model last got them, and those that are gone. `known` are the items as this process saw them
  * before: of a file that only grew at its end, the new lines alone are told.
  */
 export function contextChanges(

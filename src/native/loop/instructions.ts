@@ -17,8 +17,9 @@ export type InstructionFile = { path: string; text: string; cut?: true }
 export type Instructions = { text: string; files: InstructionFile[]; warnings: string[]; untrusted?: string }
 
 /**
- * Reads the person's own instructions, those of trusted folders above the project, then the project's from its root down. Those of an untrusted project are no
- * instructions: the agent is told where they are, or shown them as a stranger's text if the person wants that.
+ * Reads the person's own instructions, those of trusted folders above the project, then the project's from its root down. Those
+ * of an untrusted project are no instructions: the agent learns where they are, or sees them as a stranger's text if the person
+ * wants that.
  */
 export function readInstructions(ground: SessionPlace): Instructions {
   const reading = new InstructionReader(ground.root)

@@ -19,7 +19,7 @@ export type Client = {
   entry(start: ServerStart): object
   /** Fields of an entry that let the program call the server's tools without asking. */
   trusted?: Readonly<Record<string, unknown>>
-  /** Whether the client is started from a desktop, where the PATH of the person's shell is not known. */
+  /** Whether the client is started from a desktop, which does not know the PATH of the person's shell. */
   desktop?: true
 }
 

@@ -66,7 +66,7 @@ function fileOf(named: string, known: ReadonlyMap<string, ChangedFile>, root: st
   return known.get(path) ?? known.get(path.replace(/^[ab]\//, ''))
 }
 
-/** Whether a review may count a line as changed; where the lines of a file were not read, any line may be. */
+/** Whether a review may count a line as changed; if the lines of a file were not read, any line may be. */
 function isChangedLine({ hunks, unread }: ChangedFile, line: number): boolean {
   return unread !== undefined || hunks.some(({ from, to }) => line >= from && line <= to)
 }
@@ -116,7 +116,9 @@ export function pickedFindings(typed: string, { findings }: Review): number[] {
 const allowed = ({ length }: readonly Finding[]) =>
   `The last review has ${length === 1 ? 'one finding, number 1' : `the findings 1 to ${length}`}.`
 
-/** The prompt that has findings mended. It says everything by itself, because another agent or a new thread may get it. */
+/**
+ * The prompt that asks an agent to fix findings. It needs no other message, because another agent or a new thread may get it.
+ */
 export function fixPrompt({ of, findings }: Review, numbers: readonly number[]): string {
   const [what, each] = numbers.length === 1 ? ['this finding', 'it is'] : ['these findings', 'each of them is']
   return [

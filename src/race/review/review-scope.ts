@@ -6,7 +6,7 @@ import { ProgramMissing } from '../../base/files/system-error.ts'
 
 /** The changes that are reviewed: those from `base` to `target`, or to the files as they are now where there is no target. */
 export type ReviewScope = {
-  /** The changes in words, as they follow "findings in". */
+  /** Describes the changes, as a phrase that follows "findings in". */
   words: string
   base: string
   target?: string

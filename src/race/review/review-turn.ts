@@ -26,7 +26,7 @@ import { reviewScope } from './review-scope.ts'
 /** The wish of a person: which changes are reviewed, by which agent, and what the reviewer should look at above all. */
 export type ReviewWish = { range: string; agent?: string; focus?: string }
 
-/** The changes of a review, and the agents that can be held to reading. */
+/** The changes of a review, and the agents that can be restricted to reading. */
 type OpenReview = { wish: ReviewWish; scope: ReviewScope; files: ChangedFile[]; readers: readonly string[] }
 
 /** Reads the changes. Returns a sentence instead where nothing changed: no agent is asked then. Throws a UsageError for a bad wish. */
@@ -140,7 +140,7 @@ function roomIn({ traits }: Agent): number {
   return Math.min(240_000, Math.floor(traits.window * 1.2))
 }
 
-/** An agent whose answers have a form, also where it is only consulted. */
+/** An agent whose answers have a form, even if it is only consulted. */
 function withForm(agent: Agent, form: AnswerForm): Agent {
   const formed = formedAnswer(agent)
   return {

@@ -86,7 +86,9 @@ export async function runHooks(
   return joinAnswers(answers)
 }
 
-/** The names of a tool that hooks and subagents may use; the first one is told to hooks, whose scripts expect Claude Code's. */
+/**
+ * The names of a tool that hooks and subagents may use; hooks get the first one, because their scripts expect Claude Code's.
+ */
 export const hookNames = ({ name, aliases }: NamedTool): readonly string[] => [...(aliases?.hooks ?? []), name]
 
 /** Whether a matcher means one of the names: no matcher and `*` mean all, any other is a pattern for a whole name. */

@@ -22,9 +22,9 @@ export type WallFacts = {
 export type NoWall = { none: string }
 
 /**
- * Where a command runs: behind the wall with these limits, outside of it for the reason in `outside`, or, where there is no
- * wall, as a person or a literal rule allowed it (`bare`) or as one of the plain readers, without a shell. `keys`: whether the
- * project's files with keys are shown to it, or as the person decided for the whole project.
+ * Where a command runs: behind the wall with these limits, outside for the reason in `outside`, or, without a wall, as a person
+ * or a literal rule allowed it (`bare`) or as one of the plain readers, without a shell. `keys`: whether the project's files
+ * with keys are shown to it, or as the person decided for the whole project.
  */
 export type CommandPlace =
   | { outside: string }
@@ -68,7 +68,7 @@ export function placeOf(leash: Leash, facts: WallFacts, permission: Permission):
 }
 
 /**
- * Finds what a command needs beyond its wall. Where the settings close the network nothing is beyond it, because only the wall
+ * Finds what a command needs beyond its wall. If the settings close the network, nothing is beyond it, because only the wall
  * keeps it closed.
  */
 export function beyondOf(parts: readonly Part[], leash: Leash, bounds: ProjectBounds, facts: WallFacts): Beyond {
@@ -93,7 +93,7 @@ function needsOf(
   bounds: ProjectBounds,
   facts: WallFacts,
 ): Omit<Beyond, 'written'> {
-  // A person who lets a process of the machine be ended means one that only a command outside can see.
+  // A person who allows a process of the machine to be stopped means one that only a command outside can see.
   const ends = (part: Part) => (leash === 'ask' && part.class === 'system' ? part.why : undefined)
   const outside = parts.map((part) => outsideReason(part, bounds, facts) ?? ends(part)).find((why) => why !== undefined)
   const network = facts.network === 'asked' && parts.some(needsNetwork)

@@ -8,7 +8,7 @@ import { escaped, rulePath, withoutBlanks } from './rule-matching.ts'
 /** The rules that a person can grant from now on: for the call as it is, or for every command that begins like it. */
 type Offers = { exact?: readonly string[]; prefix?: string }
 
-/** The rules that "always" can add for a call. There are none for code that cannot be read, or for what cannot be undone. */
+/** The rules that "always" can add for a call. Empty for code that cannot be read, and for acts that cannot be undone. */
 export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
   if (call.parts.some((part) => part.class === 'dynamic' || part.class === 'destructive')) return {}
   if (call.command === undefined) {

@@ -13,7 +13,7 @@ export type JudgedCall = {
   /** The name that rules use for this call, and the tool's other names. */
   name: string
   aliases: readonly string[]
-  /** Names whose rules can forbid this call or ask about it, but not allow it. */
+  /** Names whose rules can forbid this call or require a question, but not allow it. */
   limits?: readonly string[]
   parts: readonly Part[]
   worst: Finding

@@ -49,7 +49,7 @@ export type PolicyParts = {
 }
 
 /**
- * A list of the calls that a command or a subagent is made for. Any other call that would run without a question is asked about,
+ * A list of the calls that a command or a subagent is made for. Any other call that would run without a question needs a yes,
  * unless it only reads. `others`: whether that also holds for tools that no rule of the list names.
  */
 export type CallLimit = { who: string; rules: readonly Rule[]; others: 'asked' | 'free' }

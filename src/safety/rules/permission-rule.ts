@@ -3,7 +3,7 @@ import type { Tool } from '../../core/work/tool.ts'
 /** A rule `Tool` or `Tool(spec)`; `text` is as it was written, `answered` marks one that "always" added. */
 export type Rule = { text: string; tool: string; spec?: string; answered?: true }
 
-/** `spared` rules are for this run only: calls that they allow are not asked about, even by an `ask` rule. */
+/** `spared` rules are for this run only: calls that they allow need no yes, not even because of an `ask` rule. */
 export type RuleSet = {
   deny: readonly Rule[]
   spared: readonly Rule[]

@@ -79,8 +79,8 @@ const counts = [/^-\d{1,6}$/, /^-n\d{1,6}$/, /^--max-count=\d{1,6}$/, /^--skip=\
 const summaries = [/^--(?:stat|shortstat|numstat|name-only|name-status|summary)$/, /^--(?:no-)?color$/, color]
 const patches = [/^-[puwbMsR]$/, /^--(?:patch|no-patch|word-diff|ignore-all-space|ignore-blank-lines)$/, /^-U\d{1,4}$/]
 /**
- * A name of a format that git knows, or a text without `%G`, for which git would start a program that checks signatures. A sign may
- * stand before the letter: `%+G`.
+ * A name of a format that git knows, or a text without `%G`, for which git would start a program that checks signatures. A sign
+ * may precede the letter: `%+G`.
  */
 const formats =
   /^--(?:format|pretty)=(?:oneline|short|medium|full|fuller|reference|raw|t?format:(?:(?!%[-+ ]?[Gg])[^\0])*)$/
@@ -116,8 +116,8 @@ export async function plainReader(command: string, world: ReaderWorld): Promise<
 }
 
 /**
- * Splits a command line into words: plain words, and words in quotes in which nothing stands that a shell would expand.
- * Undefined for every line in which a shell would do more than split.
+ * Splits a command line into words: plain words, and words in quotes without anything that a shell would expand. Undefined for
+ * every line that a shell would not just split.
  */
 export function splitWords(line: string): string[] | undefined {
   if (line.length > longestLine) return undefined

@@ -1,8 +1,8 @@
 import type { Word } from './simple-command.ts'
 
 /**
- * The classes of a command's effects, from the harmless to the worst: reads · changes files of the project · runs the project's own
- * programs · removes files of the project · and the classes that every mode which asks at all asks about.
+ * The classes of a command's effects, from the harmless to the worst: reads · changes files of the project · runs the project's
+ * own programs · removes files of the project · and the classes for which every mode that asks at all asks.
  */
 export const shellClasses = [
   'reads',

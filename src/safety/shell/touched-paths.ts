@@ -81,7 +81,7 @@ const mostLinks = 40
 
 /**
  * Where a path leads, component by component as the system itself goes: `link/..` is the folder above the link's target.
- * Undefined where it leads into /proc, whose links differ for every process, or where it can not be followed.
+ * Undefined if it leads into /proc, whose links differ for every process, or if it cannot be followed.
  */
 export function targetOf(path: string): string | undefined {
   let left = path.split('/')

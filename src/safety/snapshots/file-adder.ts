@@ -28,9 +28,9 @@ const mostTries = 10
 
 /**
  * Unreadable files are left out, which makes git exit with 1; a file that can be read must not be missing from the tree,
- * because an undo would delete it. A file that vanishes under git makes it give up, so it is run again.
- * Nested repositories in the index are left out too: git would start itself in each of them, with a stranger's settings.
- * `index` is named where there may be none yet: then nothing is in it.
+ * because an undo would delete it. A file that vanishes under git makes it give up, so it is run again. Nested repositories in
+ * the index are left out too: git would start itself in each of them, with a stranger's settings. `index` is named because it
+ * may not exist yet: then nothing is in it.
  */
 export async function addAll(git: Git, root: string, index?: string): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -32,10 +32,9 @@ export async function isLarge(root: string, { large }: Limits): Promise<boolean>
 type IndexEntry = { path: RawPath; id: string; size: number; stat: Buffer }
 
 /**
- * Begins the index of a first take with a copy of the person's own index, so that git reads only the files that differ
- * from it. The contents of the other files are borrowed from the person's repository; `repayLoan` copies them later.
- * Returns the folder that they are borrowed from; undefined where there is nothing to borrow. The person's index is only
- * read.
+ * Begins the index of a first take with a copy of the person's own index, so that git reads only the files that differ from it.
+ * The contents of the other files are borrowed from the person's repository; `repayLoan` copies them later. Returns the folder
+ * that they are borrowed from; undefined if there is nothing to borrow. The person's index is only read.
  */
 export async function borrowPersonIndex(
   repository: Repository,

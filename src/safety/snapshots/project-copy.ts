@@ -59,8 +59,8 @@ export async function copyChanges(repository: Repository, base: string, tree: st
 }
 
 /**
- * Brings changes of a copy into the project: all of them, or none where one cannot be brought. A file that was changed on both
- * sides is merged; where the same lines were changed, the file is a conflict.
+ * Brings changes of a copy into the project: all of them, or none if one cannot be brought. A file that was changed on both
+ * sides is merged; if the same lines were changed, the file is a conflict.
  */
 export async function bringBack(
   repository: Repository,

@@ -38,7 +38,10 @@ type CopiedFiles = {
 /** A model that judges changes is shown no more bytes of a patch than this. */
 const longestPatch = 256 * 1024
 
-/** Trees of the project before and after turns, in a repository of our own. Rejects with `SnapshotsOff` to tell the person why there are none. */
+/**
+ * Trees of the project before and after turns, in a repository of our own. Rejects with `SnapshotsOff` to tell the person why
+ * no tree can be taken.
+ */
 export interface Snapshots {
   /** Takes a tree of the project's files as they are now; never rejects. */
   take(): Promise<TakeResult>

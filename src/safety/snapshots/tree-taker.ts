@@ -233,7 +233,7 @@ function publish(index: string, shared: string): void {
     linkSync(index, link)
     renameSync(link, shared)
   } catch {
-    // Where links are not possible, a first take that is ended begins again.
+    // If links are not possible, an interrupted first take begins again.
     rmSync(link, { force: true })
   }
 }

@@ -14,10 +14,10 @@ const isSettings = (path: string) =>
   /\.(?:jsonc?|ya?ml|toml)$/.test(path) && !dataFolders.some((folder) => `/${path}`.includes(`/${folder}/`))
 
 /**
- * The scripts that commands in steering files name: their content is what would run. These are files of the project that stand in
- * a command, its arguments or its environment, what an interpreter would start in a named folder, and the scripts of
- * `package.json` and make. A path counts from the project and from the folder `below` it that the files lie in. What these scripts
- * load themselves is not followed.
+ * The scripts that commands in steering files name: their content is what would run. These are files of the project that are
+ * named in a command, its arguments or its environment, what an interpreter would start in a named folder, and the scripts of
+ * `package.json` and make. A path counts from the project and from the folder `below` it that the files lie in. What these
+ * scripts load themselves is not followed.
  */
 export async function namedScripts(root: string, files: readonly string[], below = ''): Promise<NamedScript[]> {
   const found = new Map<string, NamedScript>()
@@ -143,7 +143,9 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
 
 const longest = 1024 * 1024
 
-/** The value in a JSON or YAML file; undefined where there is none, or it cannot be read: then nothing in it runs either. */
+/**
+ * The value in a JSON or YAML file; undefined if the file has no such value or cannot be read: then nothing in it runs either.
+ */
 async function valueIn(path: string, root: string): Promise<unknown> {
   try {
     const real = await realpath(path)

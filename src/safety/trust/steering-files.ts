@@ -44,8 +44,8 @@ type SteeringLimits = { files: number; folders: number; bytes: number }
 const steeringLimits: SteeringLimits = { files: 5_000, folders: 20_000, bytes: 256_000_000 }
 
 /**
- * A file that can run code or steer an agent, with the hash of its content. `rest` is the hash without the answers that a CLI keeps in
- * it, and empty where there is nothing else; other files have none.
+ * A file that can run code or steer an agent, with the hash of its content. `rest` is the hash without the answers that a CLI
+ * keeps in it, and empty if the file has nothing else; other files have no such hash.
  */
 export type SteeringFile = { path: string; hash: string; rest?: string }
 
@@ -188,8 +188,8 @@ async function hashed(real: string, most: number): Promise<{ hash: string; bytes
 const answered = /(?:^|\/)(?:\.claude\/settings\.local|\.qwen\/settings(?:\.local)?)\.json$/
 
 /**
- * Whether a settings file holds rules of the kind that a person's answers add to it, and the hash of everything else in it, which is
- * empty where there is nothing else. Undefined for a file that cannot be read so.
+ * Whether a settings file holds rules of the kind that a person's answers add to it, and the hash of everything else in it,
+ * which is empty if there is nothing else. Undefined for a file that cannot be read so.
  */
 async function answersIn(real: string): Promise<{ answers: boolean; rest: string } | undefined> {
   try {

@@ -19,8 +19,8 @@ type Asked = {
 const remembered = new Map<string, { mark: string; file: string | undefined }>()
 
 /**
- * Writes the person's own git settings anew, without those that name a program, a login or further files, and returns the file; it
- * is named for its content. The folder around it is the one to show behind a wall. Undefined where git cannot be asked.
+ * Copies the person's own git settings, without those that name a program, a login or further files, and returns the file; it
+ * is named for its content. The folder around it is the one to show behind a wall. Undefined if git cannot be asked.
  */
 export async function plainGitSettings({ root, env, own }: Asked): Promise<string | undefined> {
   const home = env.HOME ?? '/'

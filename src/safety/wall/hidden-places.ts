@@ -38,7 +38,7 @@ type HiddenPlaces = {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** The places of keys, which nobody behind a wall sees, also where the folder around them is shown. */
+/** The places of keys, which nobody behind a wall sees, even if the folder around them is shown. */
 export function hiddenPlaces({ home, own, further, env }: HiddenPlaces): Mount[] {
   const places = [
     ...(env.XDG_RUNTIME_DIR && isAbsolute(env.XDG_RUNTIME_DIR) ? [env.XDG_RUNTIME_DIR] : []),

@@ -156,8 +156,8 @@ async function tamed(
 }
 
 /**
- * Leaves a repository with plain settings alone; takes settings, hooks and pointers away that could run a program. `held` are the
- * git folders from before the command; there are none for a repository that was there itself and was only changed.
+ * Leaves a repository with plain settings alone; takes settings, hooks and pointers away that could run a program. `held` are
+ * the git folders from before the command; undefined for a repository that existed before and was only changed.
  */
 async function tame(
   root: string,

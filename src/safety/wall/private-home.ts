@@ -93,7 +93,7 @@ const recordName = 'home.json'
 
 const real = (path: string) => realpath(path).catch(() => path)
 
-/** The folders of a home in which any program may begin files of its own; where the home is empty they need not be private each. */
+/** The folders of a home in which any program may begin files of its own; in an empty home they need not be private each. */
 async function homeFolders(home: string, whole: boolean): Promise<string[]> {
   const usual = ['.', ...(whole ? ['.cache', '.config', '.local', '.local/share', '.local/state'] : [])].map((name) =>
     join(home, name),

@@ -20,7 +20,7 @@ export type FoundSetting = { path: string; kind: 'held' | 'asked'; inBuilt: bool
 
 export type SearchResult = {
   repositories: FoundRepository[]
-  /** Files and folders from which programs could start by themselves; of a folder that is asked about, every file in it. */
+  /** Files and folders from which programs could start by themselves; of a folder that needs a yes, every file in it. */
   settings: FoundSetting[]
   /** Whether all folders were searched: those that are older than a command, and those that it made or changed. */
   whole: { old: boolean; changed: boolean }

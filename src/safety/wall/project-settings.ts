@@ -20,10 +20,10 @@ type ProjectSettings = {
   accept(path: string): void
 }
 
-/** What became of a command's settings: sentences, and what was taken away; `asks` says whether a person is asked about that. */
+/** What became of a command's settings: sentences, and what was taken away; `asks` says whether a person has to decide. */
 export type SettledSettings = { told: string[]; taken?: Quarantined; asks: boolean }
 
-/** A setting as it was found. Of a short file that is asked about, the content is kept, so that it can be put back. */
+/** A setting as it was found. Of a short file that needs a yes, the content is kept, so that it can be put back. */
 type Found = Pick<Stats, 'dev' | 'ino'> & Pick<FoundSetting, 'kind'> & { link?: string; mark?: string; content?: Kept }
 
 type Kept = { bytes: Buffer; mode: number }
@@ -58,8 +58,8 @@ export function acceptSettings(paths: readonly string[]): void {
 
 /**
  * Keeps the settings of agents and editors in a project as they are: those that exist become read-only mounts. Other files that
- * are asked about can be written, because builds and git do, and are compared afterwards. What a command added or changed is
- * moved to the quarantine after it, and the earlier content of a short file is put back; nothing is deleted.
+ * need a yes can be written, because builds and git do, and are compared afterwards. What a command added or changed is moved
+ * to the quarantine after it, and the earlier content of a short file is put back; nothing is deleted.
  */
 function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   const found = new Map<string, Found>()

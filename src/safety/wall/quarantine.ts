@@ -69,8 +69,8 @@ function recordOf(own: string, id: string): Quarantined | undefined {
 }
 
 /**
- * Puts files back to where they were. A file that stands there meanwhile is exchanged: it goes to the quarantine itself. Returns
- * the paths of the files that are back and of those that are not.
+ * Puts files back to where they were. A file that is there by now is exchanged: it goes to the quarantine itself. Returns the
+ * paths of the files that are back and of those that are not.
  */
 export function putBack(own: string, { id, root, files }: Quarantined): { back: string[]; left: string[] } {
   const folder = join(quarantineIn(own), id)

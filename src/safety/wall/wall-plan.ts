@@ -21,7 +21,7 @@ import { toolchainsOf } from './toolchains.ts'
  */
 export type Keep = (taken: Quarantined) => Promise<boolean>
 
-/** `settle` takes away, after the command's last process has ended, what it may not leave behind, and names it. */
+/** `settle` takes away, after the command's last process has exited, what it may not leave behind, and names it. */
 type Planned = { plan: WallPlan; settle(keep?: Keep): Promise<string[]> }
 
 export const isRoot = () => process.getuid?.() === 0

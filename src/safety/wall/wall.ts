@@ -18,8 +18,8 @@ export type { Keep } from './wall-plan.ts'
 export type { Argv, TurnScratch, WallBind, WallHost, WallLimits } from './limits.ts'
 
 /**
- * A command behind a wall. After its last process has ended, `settle` takes away what it may not leave behind, and names it. `sees`
- * tells whether there is a place for a path behind the wall.
+ * A command behind a wall. After its last process has exited, `settle` takes away what it may not leave behind, and names it.
+ * `sees` tells whether there is a place for a path behind the wall.
  */
 export type Walled = { argv: Argv; settle(keep?: Keep): Promise<string[]>; sees(path: string): boolean }
 

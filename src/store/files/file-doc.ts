@@ -95,7 +95,7 @@ export class FileDoc<T> implements Doc<T> {
   }
 }
 
-/** Parses a document. Where the initial value is an object or a list, the document must be one too. */
+/** Parses a document. If the initial value is an object or a list, the document must be one too. */
 function parsed(text: string, initial: unknown): unknown {
   try {
     const found: unknown = JSON.parse(text)

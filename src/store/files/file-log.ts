@@ -227,7 +227,7 @@ function listen(path: string, folder: string, bell: ChangeSignal): FSWatcher | u
     })
     return watcher.on('error', () => watcher.close())
   } catch (error) {
-    // Where the system cannot watch files, the regular check is enough.
+    // If the system cannot watch files, the regular check is enough.
     return isMissing(error) && folder !== dirname(folder) ? listen(path, dirname(folder), bell) : undefined
   }
 }

@@ -13,7 +13,7 @@ export class HeldLock {
     this.#path = path
   }
 
-  /** Takes the lock where nobody has it; false where another process has it. */
+  /** Takes the lock if it is free; false if another process has it. */
   take(): boolean {
     if (this.#db) return true
     const db = openDatabase(this.#path)

@@ -103,7 +103,7 @@ class OpenFile {
     this.#own = { bytes, end: size + bytes.length }
   }
 
-  /** The last line, where this process wrote it and the file has not grown since. */
+  /** The last line, if this process wrote it and the file has not grown since. */
   ownLine(size: number): RawLine | undefined {
     if (this.#own?.end !== size) return undefined
     const { bytes, end } = this.#own

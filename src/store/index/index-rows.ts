@@ -168,7 +168,7 @@ function searchedText(entry: Entry): string | null {
   }
 }
 
-/** Returns the columns that only calls and results have; the key of a thread stands in the column of calls. */
+/** Returns the columns that only calls and results have; the key of a thread is in the column of calls. */
 function toolColumns(entry: Entry): { call: string | null; tool: string | null; ok: number | null } {
   if (entry.type === 'thread') return { call: String(entry.key), tool: null, ok: null }
   if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }

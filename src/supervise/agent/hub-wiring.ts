@@ -30,13 +30,13 @@ export function hubEnv(io: Io, { place, fixed }: FoundHub, keyFile: string): Rec
   return env
 }
 
-/** How long a CLI is told to wait for one call at the hub: longer than an agent waits there for a task. */
+/** How long a CLI waits for one call at the hub: longer than an agent waits there for a task. */
 const longestCallMs = 600_000
 
 /**
- * Gives a CLI the hub's tools: for this run alone where its command line takes servers, else in its own settings after the
- * person's yes. The tools come through our own program, which reads the agent's key from its file, so that no key stands in
- * the CLI's settings or on its command line.
+ * Gives a CLI the hub's tools: for this run alone if its command line takes servers, otherwise in its own settings after the
+ * person's yes. The tools come through our own program, which reads the agent's key from its file, so that no key is in the
+ * CLI's settings or on its command line.
  */
 export async function wire(
   io: Io,

@@ -105,7 +105,10 @@ export type TaskOptions = {
   isRemade: boolean
 }
 
-/** Registers the agent at the hub; returns the tasks that the hub gives it, how its dialogs are asked there, and how its status is told there. */
+/**
+ * Registers the agent at the hub; returns the tasks that the hub gives it, how its dialogs are asked there, and how its status
+ * is reported there.
+ */
 export function openHubWork(
   io: Io,
   { place, settings, agent, leash, profile, hub, hubKey, session, workspaces, clones, push }: ReadyAgent,

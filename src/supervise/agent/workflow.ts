@@ -53,7 +53,8 @@ async function trusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Pr
   const book = new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home })
   const now = await book.of(root)
   if (now.state === 'trusted') return true
-  // Trust is given only after the person saw the files that it is about, never by a flag, and not where there are too many to check.
+  // Trust is given only after the person saw the files that it is about, never by a flag, and not if there are too many to
+  // check.
   if (yes || dry || io.in.isTTY !== true || now.excess !== undefined) return false
   const picks = await answered(io, await folderQuestion({ root, home }, now, book), io.signal)
   return picks?.includes('trust') === true && (await book.trust(root, now.mark)).state === 'trusted'

@@ -136,9 +136,9 @@ export type Proposal = {
   needs: readonly string[]
   /** The votes for the proposal where the majority decides. */
   weight: number
-  /** Why the proposal does not work on this machine, where an advisor says so. */
+  /** Why the proposal does not work on this machine, if an advisor says so. */
   against?: string
-  /** The script for it, where one was drafted. */
+  /** The script for it, if one was drafted. */
   code?: string
 }
 

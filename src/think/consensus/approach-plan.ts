@@ -12,10 +12,10 @@ import { machineFit } from './machine-fit.ts'
 /** The approaches in the order in which they are tried, those left out and why, and the dissent. */
 export type ApproachPlan = { steps: PlanStep[]; dropped: DroppedApproach[]; dissent: string; by?: string }
 
-/** `installs`: what must be installed first, in words. */
+/** `installs`: what must be installed first, as text. */
 type PlanStep = RankedApproach & { installs: string[]; code?: string }
 
-/** A longer name is cut, because it stands in every line about its approach. */
+/** A longer name is cut, because every line about its approach has it. */
 const longestName = 60
 
 /** Compares a decision with the machine; where all ranked approaches are impossible, the majority of the advice counts. */
@@ -71,7 +71,7 @@ function unspokenDissent(first: PlanStep, advice: readonly Advice[], machine: Kn
   return words.join('; ')
 }
 
-/** A step as the actor is told it. */
+/** A step as the actor gets it. */
 export function toApproach({ name, how, why, installs, code, check }: PlanStep, dissent: string): Approach {
   const words = [
     how,

@@ -28,7 +28,7 @@ export type RankedApproach = { name: string; how: string; needs: readonly string
 /** An approach that is not tried, and why. */
 export type DroppedApproach = { name: string; why: string }
 
-/** The ranking of the approaches; `by`: the agent that chaired, undefined where the majority decided. */
+/** The ranking of the approaches; `by`: the agent that chaired, undefined if the majority decided. */
 export type ChairDecision = { ranked: RankedApproach[]; dropped: DroppedApproach[]; dissent: string; by?: string }
 
 /** The number of approaches that are worth trying before a person should look. */

@@ -73,7 +73,7 @@ async function* carryOut(
   return yield* giveUp(clipped(task, 300), tried, known)
 }
 
-/** The actor decides itself how to work, and is told which approaches cannot work and what unstructured advice there was. */
+/** The actor decides itself how to work, and learns which approaches cannot work and what unstructured advice there was. */
 async function* actAlone(
   thinking: ThinkingTurn,
   plan?: ApproachPlan,

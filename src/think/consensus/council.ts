@@ -25,7 +25,10 @@ export function councilSeats(resources: Pick<Resources, 'readers' | 'assigned'>)
 /** The answers of the council, and the plan that follows from them. */
 type Council = { round: AdviceRound; plan: ApproachPlan }
 
-/** Asks the five advisors and the chair; undefined where none of them answered. `failed`: approaches that are not to be proposed again. */
+/**
+ * Asks the five advisors and the chair; undefined if none of them answered. `failed`: approaches that are not to be proposed
+ * again.
+ */
 export async function* conveneCouncil(
   thinking: ThinkingTurn,
   task = thinking.turn.prompt,
@@ -60,8 +63,8 @@ async function machineFor(needs: readonly string[], { resources }: ThinkingTurn)
 }
 
 /**
- * The way out of a framework that has no approach of its own left: the council is convened anew, once for each goal, is told what failed,
- * and its approaches are handed out one after another.
+ * The way out of a framework that has no approach of its own left: the council is convened again, once for each goal, with the
+ * list of what failed, and its approaches are handed out one after another.
  */
 export class SteppingBack {
   #thinking: ThinkingTurn
@@ -73,7 +76,7 @@ export class SteppingBack {
     this.#task = task
   }
 
-  /** The next approach that was not tried; undefined when there is none, or the person does not want the council. */
+  /** The next approach that was not tried; undefined when all were tried, or the person does not want the council. */
   async *next(failed: readonly FailedApproach[]): AsyncGenerator<Event, Approach | undefined> {
     this.#left ??= yield* this.#convene(failed)
     return this.#left.shift()

@@ -4,7 +4,7 @@ import { defined } from '../../base/defined.ts'
 /** The machine spec, and the programs found besides. */
 export type KnownMachine = { spec: SystemSpec; found: ReadonlySet<string> }
 
-/** Needs that cannot be met, and programs that must be installed first, each in words; both are empty where the work can begin. */
+/** Needs that cannot be met, and programs that must be installed first, each as text; both are empty if the work can begin. */
 type MachineFit = { missing: string[]; installs: string[] }
 
 /** Compares the needs of an approach with the machine; only what is known to be missing speaks against it. */
@@ -18,7 +18,7 @@ export function machineFit(needs: readonly string[], machine: KnownMachine): Mac
   }
 }
 
-/** The fit of one need; empty where it is met. */
+/** The fit of one need; empty if it is met. */
 type NeedFit =
   | { missing?: undefined; why?: undefined; installs?: string }
   // The need is not met.

@@ -69,7 +69,7 @@ export class ParallelTasks {
       for (const { task, result } of left) {
         if (!result.noCopy) yield note(`${taskTitle(task)} is done in the project itself: ${result.why}`)
         else if (this.#copies) yield note(`no tasks run in parallel here: ${result.why}`)
-        // Where one copy could not be made, no other is tried, and the reason is said once.
+        // If one copy could not be made, no other is tried, and the reason is said once.
         if (result.noCopy) this.#copies = undefined
       }
     return left.map(({ task }) => task)

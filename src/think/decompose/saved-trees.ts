@@ -73,7 +73,7 @@ export async function releaseTree({ kept }: TreeStore, { id }: SavedTree, turn: 
   )
 }
 
-/** A tree to continue; or the request to plan, because there is none; or why neither is done. */
+/** A tree to continue; or, without one, the request to plan; or why neither is done. */
 type TreeStart = { tree: SavedTree } | { plan: string } | { leave: string }
 
 /**

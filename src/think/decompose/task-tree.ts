@@ -110,7 +110,7 @@ export function planEvent(tasks: readonly TreeTask[]): Event {
 
 const marks: Record<TreeTask['state'], string> = { waiting: ' ', running: '>', done: 'x', dead: '!' }
 
-/** The tree in text; terse, because every agent that acts is told it. */
+/** The tree as text; terse, because every agent that acts gets it. */
 export function drawTree(tasks: readonly TreeTask[]): string {
   return tasks
     .map((task) => `${'  '.repeat(depthOf(tasks, task))}[${marks[task.state]}] ${task.id}: ${taskTitle(task)}`)

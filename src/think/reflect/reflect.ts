@@ -127,7 +127,10 @@ function fixPrompt({ evidence }: CheckResult): string {
   ].join('\n\n')
 }
 
-/** Checks work by the project's own build and tests; a judge decides where there are none, or they are not allowed to run. */
+/**
+ * Checks work by the project's own build and tests; a judge decides if the project has no checks, or they are not allowed to
+ * run.
+ */
 class Proof {
   #flaws: readonly Flaw[]
   #thinking: ThinkingTurn
@@ -141,7 +144,7 @@ class Proof {
 
   async *check(work: ReviewedWork): AsyncGenerator<Event, CheckResult> {
     const passed: string[] = []
-    // Where no file changed, the project's checks say nothing about the work.
+    // If no file changed, the project's checks say nothing about the work.
     for (const check of work.files?.length === 0 ? [] : yield* this.#projectChecks()) {
       const seen = yield* runCheck(check, work, this.#thinking)
       if (this.#thinking.over || (!seen.passed && !seen.refused)) return seen

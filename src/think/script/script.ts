@@ -17,7 +17,7 @@ import { note } from '../thinking-turn.ts'
 
 type Language = 'python' | 'node'
 
-/** `by`: the agent that wrote it; `machine`: it asks about the machine itself, and not about the project. */
+/** `by`: the agent that wrote it; `machine`: it examines the machine itself, not the project. */
 type Script = { language: Language; code: string; by: string; machine?: boolean }
 
 /** The result of a script; one that was not allowed, or could not be run at all, says nothing about the next. */
@@ -86,7 +86,7 @@ async function* answerByScript(thinking: ThinkingTurn): AsyncGenerator<Event, Ou
   }
 }
 
-/** The script failed twice: the council is asked for other approaches; where it knows none, the actor works by itself. */
+/** The script failed twice: the council is asked for other approaches; if it knows none, the actor works by itself. */
 async function* stepBack(
   runs: readonly ScriptRun[],
   error: string,
@@ -105,7 +105,7 @@ async function* stepBack(
   return yield* giveUp(clipped(thinking.turn.prompt, 300), tried)
 }
 
-/** Asks for a script, or for a better one than those that failed; `none` says why there is none. */
+/** Asks for a script, or for a better one than those that failed; `none` says why no script came. */
 async function* askForScript(
   coder: RoleAssignment,
   failed: readonly ScriptRun[],

@@ -14,7 +14,7 @@ import { diagnosticInstructions, hypothesisField, verdicts } from './hypotheses.
 /** The result of a diagnostic; without `output` it was not run, for the reason in `how`. */
 type Observation = { command: string; how: string; exit?: number; output?: string }
 
-/** The result of testing one hypothesis. `quote`: the words that show it; `where`: where they stand. */
+/** The result of testing one hypothesis. `quote`: the words that show it; `where`: where they are. */
 export type Finding = TestedHypothesis & {
   observation: Observation
   why: string
@@ -77,7 +77,7 @@ export async function* askDecider(
   return defined({ hypothesis, observation, verdict, why, quote, where, check: parseCheck(check), more })
 }
 
-/** Where the quoted words stand: in the output of the diagnostic, or in the file that was named. */
+/** The place of the quoted words: in the output of the diagnostic, or in the file that was named. */
 async function placeOf(
   quote: string,
   file: string,

@@ -25,7 +25,7 @@ export async function frameworkResources(app: App, actor: Agent): Promise<Resour
     readers: found.names,
     promisedReaders: found.promised,
     unwalledReaders: found.unwalled,
-    // An assigned advisor that is away or cannot be held to reading is replaced by another reader.
+    // An assigned advisor that is away or cannot be restricted to reading is replaced by another reader.
     assigned: Object.fromEntries(
       Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),
     ),
@@ -50,12 +50,15 @@ async function freshMachine({ native }: App) {
 }
 
 /**
- * Agents that only read. `unwalled` are those around which no wall stands: their own flags hold them. `promised` are those
- * of them without such flags, of which only the person's settings say that they read.
+ * Agents that only read. `unwalled` are those without a wall: their own flags restrict them. `promised` are those of them
+ * without such flags, of which only the person's settings say that they read.
  */
 type Readers = { names: string[]; promised: string[]; unwalled: string[] }
 
-/** Lists the available agents that can be held to reading, one of each vendor before a second of any; or says why there is none. */
+/**
+ * Lists the available agents that can be restricted to reading, one of each vendor before a second of any; or says why no agent
+ * can.
+ */
 export async function readersOf(app: App): Promise<Readers | { why: string }> {
   const health = await healthDoc(app.store)
     .read()
@@ -69,7 +72,7 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
     const { talks, vendor = agent.name } = seat.traits
     const own = agent.kind === 'native'
     const walled = needsWall(agent, { leash: 'read', advises: true }) && none === undefined
-    // A command that the person wrote is held to reading by a wall; without one the person's word in the settings counts.
+    // A command that the person wrote is restricted to reading by a wall; without one the person's word in the settings counts.
     const said = !own && !talks && app.settings.readOnly.includes(agent.name)
     if (!talks && !said) return []
     const promised = said && !walled
@@ -110,8 +113,8 @@ export function projectCheckpoints(snapshots: Snapshots, mask: (text: string) =>
 }
 
 /**
- * Opens our own cheapest agent for one short request without tools: which framework fits. Undefined where there is none, and
- * where the person must first be asked whether another vendor may see the conversation: a label is not worth a card.
+ * Opens our own cheapest agent for one short request without tools: which framework fits. Undefined without such an agent, and
+ * if the person must first be asked whether another vendor may see the conversation: a label is not worth a card.
  */
 export async function openLabeller(app: App): Promise<Agent | undefined> {
   if (app.settings.sharing === 'ask') return undefined

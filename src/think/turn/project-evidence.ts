@@ -16,7 +16,7 @@ export async function foundChecks(app: App): Promise<{ commands: string[]; missi
   return { commands: checks.flatMap((check) => (check.kind === 'command' ? [check.command] : [])), missing }
 }
 
-/** Builds and tests the project itself, under the rules of the turn; empty where it has no command for that. */
+/** Builds and tests the project itself, under the rules of the turn; empty if it has no command for that. */
 export async function projectEvidence(app: App, turn: Turn, see: (event: Event) => void): Promise<CheckSeen[]> {
   const tools = frameworkTools(app)
   const { commands, missing } = await foundChecks(app)

@@ -30,8 +30,8 @@ export function offerAdvice(app: TurnPlace, ask: AdviceAsk): () => void {
 type OfferedTools = { withdraw(): void; isUnused(): boolean }
 
 /**
- * Offers tools to the CLIs of an app until they are withdrawn; our own agent has them already. `told` is what a CLI is told of them
- * after its prompt.
+ * Offers tools to the CLIs of an app until they are withdrawn; our own agent has them already. `told` is the text about them
+ * that a CLI gets after its prompt.
  */
 export function offerTurnTools(
   { io, native, place }: TurnPlace,
@@ -74,10 +74,10 @@ function inWords({ output: _output, ...tool }: Tool): Tool {
   }
 }
 
-/** Some MCP clients end a call after a minute, whatever progress they are told of. */
+/** Some MCP clients end a call after a minute, even if its progress is reported. */
 const shortMs = 50_000
 
-/** How long a call of a CLI may take that was told to let it. */
+/** How long a call may take in a CLI that was configured to allow it. */
 const longestMs = 3_600_000
 
 /** The result of the longest call is sent so much sooner than the CLI would end the call. */
@@ -153,7 +153,7 @@ async function serveTools(
   const served = { name: 'termaite', version, ...context, tools: [...tools], resources: mcp.noResources }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
-  // The socket stands still since its greeting was read; a pipe makes it flow once somebody listens.
+  // The socket is paused since its greeting was read; a pipe makes it flow once somebody listens.
   const lines = socket.pipe(new PassThrough())
   const make = mcp.toolServer(mcp.library, served)
   await mcp.serveMcpStdio(make, { in: lines, out: socket, signal: gone.signal, trouble: () => {} })

@@ -196,7 +196,7 @@ export async function pastedPicture(
 /**
  * Keeps the pictures that pasted paths name, with the same rules as for `@path`. `readings` are the ways to read the paste; the
  * first one counts whose paths are all files and among them a picture. A path of no picture stays as it was pasted. Returns
- * undefined where no reading has a picture: the paste is ordinary text.
+ * undefined if no reading has a picture: the paste is ordinary text.
  */
 export async function pastedPaths(
   readings: readonly (readonly string[])[],
@@ -218,7 +218,10 @@ export async function pastedPaths(
   return undefined
 }
 
-/** The picture at a pasted path, or why it cannot be taken; 'other' for a file that is no picture, undefined where no file is. */
+/**
+ * The picture at a pasted path, or why it cannot be taken; 'other' for a file that is no picture, undefined if no file is
+ * there.
+ */
 async function pastedPath(
   path: string,
   { cwd, home }: { cwd: string; home?: string },

@@ -107,7 +107,7 @@ export async function readCalledPrompt(
 /** A prompt with more messages than this is cut. */
 const mostMessages = 200
 
-/** The messages in their order. Where an assistant speaks among them, each says whose it is. */
+/** The messages in their order. If an assistant speaks among them, each says whose it is. */
 async function messagesText(
   server: string,
   messages: readonly PromptMessage[],

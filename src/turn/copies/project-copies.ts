@@ -14,9 +14,9 @@ import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
 import { worktreeParts } from '../../crew/machine/crews.ts'
 
 /**
- * Opens copies of the project, in git worktrees, for work that is done side by side. Undefined without a repository, or where
- * nothing is kept. `keeps`: whether a copy stays for a day where this process dies before somebody saw the work in it. `installed`:
- * whether the installed dependencies are copied too, unless `crew.setup` installs them.
+ * Opens copies of the project, in git worktrees, for work that is done side by side. Undefined without a repository, or if
+ * nothing is kept. `keeps`: whether a copy stays for a day if this process dies before somebody saw the work in it.
+ * `installed`: whether the installed dependencies are copied too, unless `crew.setup` installs them.
  */
 export function openProjectCopies(
   app: App,

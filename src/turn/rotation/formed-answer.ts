@@ -9,8 +9,8 @@ import { take } from '../../core/work/verbs.ts'
 const mostTries = 3
 
 /**
- * An agent whose answers hold to the form of the turn. An answer that does not is asked for again, with what is wrong with it. The
- * new prompt says everything by itself, because another agent or a new thread may get it.
+ * An agent whose answers match the form of the turn. After an answer that does not, the agent is asked again, with the faults
+ * of that answer. The new prompt says everything by itself, because another agent or a new thread may get it.
  */
 export function formedAnswer(agent: Agent): Agent {
   return {

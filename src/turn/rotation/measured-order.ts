@@ -1,6 +1,6 @@
 /**
- * The known facts about one agent's work in one turn. `here`: in this project. `kind`: the kind of request, where it is known. Without
- * `good` the turn was answered, and nobody has said or checked whether well.
+ * The known facts about one agent's work in one turn. `here`: in this project. `kind`: the kind of request, if it is known.
+ * Without `good` the turn was answered, and nobody has said or checked whether well.
  */
 export type Evidence = {
   agent: string

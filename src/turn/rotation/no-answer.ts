@@ -26,7 +26,7 @@ export function firstBack(absent: readonly Absent[]): Absent | undefined {
 /** The failure of a turn that no agent answered; `absent` are the agents that only need time. */
 export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): Outcome {
   const first = firstBack(absent)
-  /** The reasons why no agent gave an answer, in words; that of `timed` without its time, which the sentence tells elsewhere. */
+  /** The reasons why no agent gave an answer, as text; that of `timed` without its time, which the sentence tells elsewhere. */
   const told = (timed?: Absent) =>
     [
       ...tally.tried.map(({ name, failure }) => failureSentence(name, failure)),

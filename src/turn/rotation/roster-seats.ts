@@ -22,10 +22,10 @@ export function openSeat(roster: Roster, name: string, { cwd, leash }: Turn, all
   }
 }
 
-/** The company that receives what an agent is told. An unknown company counts as a vendor of its own. */
+/** The company that receives what an agent gets. An unknown company counts as a vendor of its own. */
 export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
 
-/** The vendors that know a conversation already, because one of their agents was told of it. */
+/** The vendors that know a conversation already, because one of their agents saw it. */
 export async function vendorsTold(roster: Roster, told: readonly Entry[], turn: Turn): Promise<Set<string>> {
   const names = new Set(roster.names())
   const vendors = new Set<string>()

@@ -35,7 +35,7 @@ export type Rotation = {
   sharing: 'all' | 'ask'
   /** The conversation that `sharing` is about, when the turn brings it in another form than its history. */
   told?: readonly Entry[]
-  /** A consultation never moves the position, and the person is not asked about its failures. */
+  /** A consultation never moves the position, and its failures ask the person nothing. */
   consulted?: boolean
   /** The files that changed since the last call, or since the turn began. */
   changes?(): Promise<string[]>
@@ -203,7 +203,7 @@ class Round {
         const looser = await askAllow(turn, agent, denials)
         if (looser) {
           const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
-          // The next attempt is told of its looser leash; otherwise the agent would not try the denied actions again.
+          // The next attempt learns of its looser leash; otherwise the agent would not try the denied actions again.
           yield await this.#handOver(
             record,
             { kind: 'denied', message: `${what}. It may do more now: ${looser.means}` },
@@ -298,7 +298,10 @@ class Round {
     return true
   }
 
-  /** The outcome of a turn that no agent answered. Where only time is missing, the person may wait for the first agent that is back. */
+  /**
+   * The outcome of a turn that no agent answered. If only time is missing, the person may wait for the first agent that is
+   * back.
+   */
   async #withoutAnswer(names: readonly string[]): Promise<Outcome> {
     const { signal, clock } = this.#turn
     const now = clock.now()

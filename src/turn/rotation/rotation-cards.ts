@@ -114,7 +114,10 @@ export async function askHandOver(
   return waitOrStop(picks, spent.name, spent.until, 'quota')
 }
 
-/** Asks about an agent that the person chose and that is away: 'try' it anyway, the outcome that ends the turn, or undefined to skip it. */
+/**
+ * Asks what to do when the agent that the person chose is away: 'try' it anyway, the outcome that ends the turn, or undefined
+ * to skip it.
+ */
 export async function askAbsence(
   turn: Turn,
   { name, away }: Absent,

@@ -20,8 +20,8 @@ import {
 export type RuleMatch = { framework: Framework; why: string }
 
 /**
- * Each rule names a framework only where the words leave no doubt. A request that no rule knows is not guessed at: the
- * agent that answers it sees the conversation and the files, speaks the person's language, and can call for thought itself.
+ * Each rule names a framework only if the words leave no doubt. A request that no rule knows is not guessed at: the agent that
+ * answers it sees the conversation and the files, speaks the person's language, and can call for thought itself.
  */
 type Rule = (request: Request) => RuleMatch | undefined
 
@@ -161,7 +161,7 @@ const converts = opens('(convert|turn) .*')
 
 /** Several ways are possible, and one has to be chosen. */
 const exploring: Rule = ({ text, core }) => {
-  // A request that destroys data is not for the council, even where it asks for the best way.
+  // A request that destroys data is not for the council, even if it asks for the best way.
   if (openQuestions(text)) return destroyedThings(text) ? undefined : match('consensus', 'several ways are possible')
   if (sets(core) && installations(objectOf(core.replace(/ (set up|setup) /, ' setup '))))
     return match('consensus', 'several ways are possible')

@@ -35,7 +35,7 @@ const troubleQuestions: readonly RegExp[] = [
   /왜.*(?:실패|오류|에러|충돌|멈추|안 ?(?:돼|되|됩))/,
 ]
 
-/** A pasted log is not read for the pattern: the question stands before it. */
+/** A pasted log is not read for the pattern: the question comes before it. */
 const longestQuestion = 300
 
 /** Whether a request in another language asks why something fails. */

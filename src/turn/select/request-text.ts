@@ -28,7 +28,7 @@ export function requestOf(whole: string): Request {
   }
 }
 
-/** The wish stands before or after a pasted log, not in it. */
+/** The request is before or after a pasted log, not in it. */
 const longest = 1200
 
 export function shortened(text: string, most: number): string {

@@ -4,7 +4,7 @@ import { englishRules, foreignRules } from './framework-rules.ts'
 import { opens, isForeign, requestOf, sign } from './request-text.ts'
 
 /**
- * Names the framework that the words of a request surely call for; undefined where they leave any doubt. `followsUp`: other
+ * Names the framework that the words of a request surely call for; undefined if they leave any doubt. `followsUp`: other
  * messages came before, so that a few words may only be understood from them.
  */
 export function select(text: string, followsUp = false): RuleMatch | undefined {

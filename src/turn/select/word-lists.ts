@@ -13,7 +13,7 @@ export const strongTrouble = sign(
 export const errorName =
   /\b(E(?:NOENT|ACCES|PERM|EXIST|CONNREFUSED|CONNRESET|ADDRINUSE|PIPE|MFILE|TIMEDOUT|ISDIR|NOTDIR|INVAL)|[A-Z]\w*(?:Error|Exception):|SIG(?:SEGV|ABRT|KILL|BUS|FPE)|Traceback \(most recent call last\))/
 
-/** Actions on things that are gone for good afterwards; a comment or an unused import is none of them. */
+/** Actions on things that are gone for good afterwards; a comment or an unused import does not count. */
 export const destroyedThings = sign(
   '(delet(e|es|ing)|remov(e|es|ing)|eras(e|es|ing)|wip(e|es|ing)|purg(e|es|ing)|destroy(s|ing)?|truncat(e|es|ing)) (all |every |everything |the |my |our |these |old |inactive |entire |whole |of )*(users?|customers?|accounts?|rows|records|data|database|databases|tables?|backups?|(hard )?(disk|drive)|partition|home( folder| directory)?|production|branches|files|buckets?|volumes?|history)',
   'drop (the |our |this )?(\\w+ )?(table|tables|database|schema|column)|rm -r\\w*|force[ -]push|push --force|reset --hard|format (the|my|this) (disk|drive)|mkfs|dd if',

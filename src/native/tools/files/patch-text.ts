@@ -5,7 +5,7 @@ export type HunkLine = { sign: ' ' | '-' | '+'; text: string }
 
 /**
  * One change of a file. `anchors` are lines of the file above the change, from the outermost to the innermost: the texts after
- * "@@". `atEnd`: the change stands at the end of the file. `line`: where the hunk begins in the patch.
+ * "@@". `atEnd`: the change is at the end of the file. `line`: where the hunk begins in the patch.
  */
 export type Hunk = { anchors: string[]; lines: HunkLine[]; atEnd: boolean; line: number }
 

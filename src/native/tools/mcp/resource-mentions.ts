@@ -76,7 +76,7 @@ async function suggestedUris(
   return []
 }
 
-/** The variable of a template that is being typed: `before` and `after` stand around its value, `more` variables may follow. */
+/** The variable of a template that is being typed: `before` and `after` surround its value, `more` variables may follow. */
 type Filling = {
   variable: string
   value: string

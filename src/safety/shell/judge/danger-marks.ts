@@ -23,7 +23,7 @@ export function marksOf(command: string, parts: readonly Part[]): Mark[] | undef
   return marks.length > 0 ? marks : undefined
 }
 
-/** Marks the dangerous parts of the commands that an agent with rules of its own asks about. */
+/** Marks the dangerous parts of commands that an agent with rules of its own wants to run. */
 export async function withDangerMarked(question: Question, world: ShellWorld): Promise<Question> {
   if (!question.shows?.some((shown) => shown.type === 'command' && !shown.marks)) return question
   const { judge } = await import('./shell-judge.ts')

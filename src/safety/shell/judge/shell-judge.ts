@@ -19,8 +19,8 @@ import { variableValue, same, union } from '../script-state.ts'
 export type ShellWorld = ProjectBounds & { cwd: string }
 
 /**
- * Judges every part of a command before it runs, as far as that can be told: as words for a question, for rules that deny or ask,
- * and to ask more. No judgement lets a command pass: a wall, a rule or a person does.
+ * Judges every part of a command before it runs, as far as that is possible: as text for a question, for rules that deny or
+ * ask, and to ask more. No judgement lets a command pass: a wall, a rule or a person does.
  */
 export async function judge(command: string, world: ShellWorld): Promise<Judgement> {
   const real = (path: string) => realpath(path).catch(() => path)

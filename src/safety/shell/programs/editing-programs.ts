@@ -6,7 +6,10 @@ import { wordText } from '../simple-command.ts'
 const writes = known({ class: 'edits', touch: 'write' })
 const removes = known({ class: 'removes', touch: 'remove' })
 
-/** A script of sed that may write a file (`w`) or run a command (`e`): those letters stand at an end, or behind an address or a substitution. */
+/**
+ * A script of sed that may write a file (`w`) or run a command (`e`): those letters come at an end, or after an address or a
+ * substitution.
+ */
 const actingScript = /(?:^|[;{}\n/|#,@!$\d])\s*[gpIiMm\d]*[weWrR](?:\s|$|;|\d)|^\s*[weWrR]/
 
 const sed: Known = (args) => {
