@@ -22,6 +22,18 @@ test('a prompt is found however it is folded, framed or indented', () => {
   assert.equal(echoRow(['> yes', 'said', '> yes', 'again', '> '], { text: 'yes' }), 2)
 })
 
+test('a prompt is found however its emoji and combining marks are shown', () => {
+  const text = 'thing 14: 👍🏽 nai\u0308ve 👨‍👩‍👧 ❤️ 🇩🇪 done'
+  for (const row of [
+    '$ thing 14: 👍🏽 naïve 👨‍👩‍👧 ❤️ 🇩🇪 done',
+    '$ thing 14: \ufffd\ufffd\ufffd\ufffd naïve 👨👩👧 ❤  done',
+    '$ thing 14: 👍 naïve done',
+  ])
+    assert.equal(echoRow([row], { text }), 0, row)
+  assert.equal(echoRow(['$ 👍', 'yes', '$ '], { text: '👍' }), 0)
+  assert.equal(echoRow(['$ 🎉', 'yes', '$ '], { text: '👍' }), -1)
+})
+
 test('the answer is between the prompt and the composer', () => {
   const before = ['hello', '> old', 'old answer', '', '────', '> ', '────', 'model · 3 %']
   const now = [

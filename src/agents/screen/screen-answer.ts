@@ -100,6 +100,10 @@ export type PastedPrompt = { text: string; before?: ScreenBefore; held?: string 
 const added = /[\s│┃║▌▐>❯›]/g
 export const squeeze = (text: string) => text.replaceAll(added, '')
 
+/** Characters that programs and terminals show in different ways, or not at all: emoji, combining marks and broken characters. */
+const unsteady = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{M}\p{Cf}\ufffd]/gu
+const steady = (text: string) => squeeze(text).normalize('NFC').replaceAll(unsteady, '')
+
 /** How much of the end of a prompt is looked for. */
 const longestTail = 100
 
@@ -110,14 +114,16 @@ type Echo = { row: number; exact: boolean }
  * Finds the rows, from one on, at which the prompt ends. The prompt must end with its row, so that a word within a sentence does not count.
  */
 function echoesOf(rows: readonly string[], { text, before }: PastedPrompt, from = 0): Echo[] {
-  const whole = squeeze(text)
+  // A prompt of nothing but emoji is compared as it is.
+  const compared = steady(text) === '' ? squeeze : steady
+  const whole = compared(text)
   const tail = whole.slice(-longestTail)
   if (tail === '') return []
-  const signs = ['', squeeze(before?.sign ?? '')]
+  const signs = ['', compared(before?.sign ?? '')]
   const echoes: Echo[] = []
   let end = ''
   for (let index = from; index < rows.length; index++) {
-    const row = squeeze(rows[index]!)
+    const row = compared(rows[index]!)
     end = (end + row).slice(-tail.length)
     if (row === '' || end !== tail) continue
     // A longer prompt begins further up; its end alone is telling enough.

@@ -1,12 +1,15 @@
 // An agent of a person's own making, in a real terminal: `node own-worker.ts <style> <ms of a task>`. It does the thing that its last
 // prompt names, in the folder that it was started in, and answers in words that a journal or a template could break on.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 
 /**
  * `spinner` draws a moving mark while its prompt stays visible, so that only the fence tells when it is done; `pattern` has a prompt
- * that is gone while it works; `shell` prints lines as a shell does; `wide` answers in wide characters, inside a fence.
+ * that is gone while it works; `shell` prints nothing while a command runs, as a shell does, so that only the process table tells that it
+ * works; `wide` answers in wide characters, inside a fence.
  */
 export type Style = 'spinner' | 'pattern' | 'shell' | 'wide'
 
@@ -74,9 +77,10 @@ async function main([style, taskMs]: [Style, string]): Promise<void> {
     const nonce = /\[termaite-response-([0-9a-f]{6})\]/.exec(prompt)?.[1]
     write('\n')
     const end = performance.now() + (want ? Number(taskMs) : 0)
+    if (want && style === 'shell')
+      await once(spawn('sleep', [String(Number(taskMs) / 1000)], { stdio: 'ignore' }), 'exit')
     for (let tick = 0; performance.now() < end; tick++) {
-      if (style === 'spinner') write(`\r${'|/-\\'[tick % 4]} working\n❯ \u001b[A\r`)
-      else if (style !== 'shell') write(`\rworking ${tick}`)
+      write(style === 'spinner' ? `\r${'|/-\\'[tick % 4]} working\n❯ \u001b[A\r` : `\rworking ${tick}`)
       await pause(400)
     }
     if (want) work(want.thing, want.polished)
