@@ -49,6 +49,10 @@ type Sent<T> = T extends (infer Each)[]
 
 export type AnswerOf<N extends OperationName> = TypeOf<Operations[N]['output']>
 
+/** The shapes of the fields of an operation. */
+export const inputOf = <N extends OperationWithInput>(name: N): Operations[N]['input'] => operations[name].input
+type OperationWithInput = { [N in OperationName]: Operations[N] extends { input: Fields } ? N : never }[OperationName]
+
 /** The operations of one method, of some path, with some answer. */
 export type OperationsWith<Name extends string, Answer = unknown> = {
   [N in OperationName]: N extends Name ? (AnswerOf<N> extends Answer ? N : never) : never
