@@ -30,11 +30,11 @@ test('one key or swipe answers a permission by the keys that the terminal has to
   assert.deepEqual(allow, {
     label: 'Yes',
     words: 'Orc asks: Yes',
-    path: '/api/agents/a%20b/answer',
-    body: { text: '1' },
+    to: { name: 'POST /api/agents/:id/answer', method: 'POST', path: '/api/agents/a%20b/answer' },
+    fields: { text: '1' },
   })
-  assert.deepEqual(deny?.body, { text: '3' }, 'no is 3 on every card, also where there is no 2')
-  assert.deepEqual(quickActs(row({ turn: 't', ask: 'q' }), { options }).allow?.body, { ask: 'q', picks: ['7'] })
+  assert.deepEqual(deny?.fields, { text: '3' }, 'no is 3 on every card, also where there is no 2')
+  assert.deepEqual(quickActs(row({ turn: 't', ask: 'q' }), { options }).allow?.fields, { ask: 'q', picks: ['7'] })
   const none = [
     quickActs(row({ agent: 'a' }), undefined),
     quickActs(row({ agent: 'a' }), { options, multiple: true }),
@@ -43,14 +43,14 @@ test('one key or swipe answers a permission by the keys that the terminal has to
     quickActs(row({ kind: 'failed', task: 't' }), undefined),
   ]
   assert.deepEqual(none, [{}, {}, {}, {}, {}])
-  assert.equal(quickActs(row({ kind: 'review', task: 't/1' }), undefined).allow?.path, '/api/tasks/t%2F1/approve')
-  assert.deepEqual(answerTo({ kind: 'cap', workspace: '/w' }, options, ['again'])?.body, {
+  assert.equal(quickActs(row({ kind: 'review', task: 't/1' }), undefined).allow?.to.path, '/api/tasks/t%2F1/approve')
+  assert.deepEqual(answerTo({ kind: 'cap', workspace: '/w' }, options, ['again'])?.fields, {
     workspace: '/w',
     text: 'again',
   })
   assert.deepEqual(answerTo({ kind: 'cap', pipeline: 'run 1' }, options, ['again']), {
-    path: '/api/pipelines/run%201/answer',
-    body: { text: 'again' },
+    to: { name: 'POST /api/pipelines/:id/answer', method: 'POST', path: '/api/pipelines/run%201/answer' },
+    fields: { text: 'again' },
   })
 })
 

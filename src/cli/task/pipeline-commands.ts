@@ -1,4 +1,4 @@
-import type { HubClient } from '../../hub/client/hub-client.ts'
+import type { HubClient, ScheduleVerb } from '../../hub/client/hub-client.ts'
 import type { Io } from '../../core/io.ts'
 import type { Pipeline, PipelineView } from '../../hub/model/tasks/pipeline.ts'
 import type { Schedule } from '../../hub/model/plans/schedule.ts'
@@ -118,14 +118,15 @@ export async function showsSchedule(
   return true
 }
 
-const scheduleVerbs = ['list', 'pause', 'resume', 'remove']
+const scheduleVerbs = ['pause', 'resume', 'remove'] as const satisfies ScheduleVerb[]
 
 /** `task schedule`: lists the schedules, and pauses, resumes or removes one. */
 export async function schedule(io: Io, hub: HubClient, [verb = 'list', typed]: string[], json: boolean): Promise<void> {
-  if (!scheduleVerbs.includes(verb))
-    throw new UsageError(`task schedule: found "${verb}", allowed: ${scheduleVerbs.join(', ')}.`)
+  const told = scheduleVerbs.find((each) => each === verb)
+  if (!told && verb !== 'list')
+    throw new UsageError(`task schedule: found "${verb}", allowed: list, ${scheduleVerbs.join(', ')}.`)
   const all = (await hub.schedules()).toSorted((a, b) => a.created - b.created)
-  if (verb === 'list') {
+  if (!told) {
     if (json) return print(io, JSON.stringify(all))
     if (all.length > 0) return print(io, scheduleTable(all, io.clock.now()))
     return say(io, 'There are no schedules. A plan with "schedule" makes one: termaite task add --file plan.yaml')
@@ -133,7 +134,7 @@ export async function schedule(io: Io, hub: HubClient, [verb = 'list', typed]: s
   if (typed === undefined) throw new UsageError('which schedule? `termaite task schedule list` shows them.')
   const found = all.find(({ id, name }) => name === typed || (typed.length >= 4 && id.endsWith(typed)))
   if (!found) throw new UsageError(`there is no schedule ${typed}. \`termaite task schedule list\` shows them.`, 1)
-  const after = await hub.tellSchedule(found.id, verb)
+  const after = await hub.tellSchedule(found.id, told)
   if (json) return print(io, JSON.stringify(after))
   const words = verb === 'remove' ? 'removed; pipelines that it began go on' : nextWords(io, after)
   print(io, stripAnsi(`${shortId(after.id)} ${after.name}: ${words}`))

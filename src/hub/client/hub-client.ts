@@ -1,24 +1,28 @@
 import type { Io } from '../../core/io.ts'
 import type { AgentStatus } from '../model/tasks/agent-status.ts'
 import type { Spent } from '../../core/work/budget.ts'
-import type { HubCaller } from '../model/access/hub-key.ts'
 import type { HubChange } from '../model/hub-ledger.ts'
 import type { HubVersion } from '../model/hub-protocol.ts'
 import type { PipelineView } from '../model/tasks/pipeline.ts'
 import type { Schedule } from '../model/plans/schedule.ts'
-import type { WorkspaceDay } from '../model/tasks/spending-cap.ts'
 import type { TaskNote } from '../model/tasks/task-note.ts'
 import type { KeptText, TryBundle } from '../model/tasks/task-try.ts'
-import type { AgentQuestion, HubAgent, Task, TaskState } from '../model/tasks/task.ts'
+import type { AgentQuestion, Task, TaskState } from '../model/tasks/task.ts'
 import type { AddedTask, Registration } from '../engine/hub.ts'
-import type { ListedKey, NewKey } from '../model/access/hub-key.ts'
-import type { AgentNow, HubState } from '../model/hub-state.ts'
-import type { AddedPlan } from '../model/plans/schedule.ts'
+import type { ListedKey } from '../model/access/hub-key.ts'
+import type { HubState } from '../model/hub-state.ts'
 import type { RemoteHub } from '../engine/remote-hub.ts'
-import type { GivenTicket } from '../model/hub-state.ts'
-import type { LinkWish, NewLink } from '../model/access/sign-in.ts'
+import type { LinkWish } from '../model/access/sign-in.ts'
 import type { SentCheck } from '../engine/texts/task-texts.ts'
 import type { LateWork, Response } from '../engine/task-work.ts'
+import type {
+  AnswerOf,
+  FieldsOf,
+  FilledParams,
+  OperationName,
+  OperationsWith,
+  SentFields,
+} from '../model/operations/operations.ts'
 import type { ConnectionParts } from './hub-connection.ts'
 import { randomUUID } from 'node:crypto'
 import { defined } from '../../base/defined.ts'
@@ -44,10 +48,22 @@ export type TaskFilter = {
 /** The tasks that are asked for at once. */
 const pageRows = 500
 
-function queryOf({ states, limit, ...others }: TaskFilter & { limit: number; after?: string }): URLSearchParams {
-  const fields = defined({ state: states?.join(','), ...others, limit: String(limit) })
-  return new URLSearchParams(fields as Record<string, string>)
+function queryOf({ states, ...others }: TaskFilter & { limit: number; after?: string }): FieldsOf<'GET /api/tasks'> {
+  return defined({ state: states?.join(','), ...others })
 }
+
+/** What a client may tell a task, a pipeline or a schedule: the last words of their operations. */
+export type TaskVerb = VerbOf<'tasks', Task>
+export type PipelineVerb = VerbOf<'pipelines', PipelineView>
+export type ScheduleVerb = VerbOf<'schedules', Schedule>
+type VerbOf<Of extends string, Answer> =
+  OperationsWith<`POST /api/${Of}/:id/${string}`, Answer> extends infer N
+    ? N extends `POST /api/${Of}/:id/${infer Verb}`
+      ? Verb extends `${string}/${string}`
+        ? never
+        : Verb
+      : never
+    : never
 
 export type NewTask = Omit<AddedTask, 'by'>
 
@@ -79,19 +95,29 @@ export class HubClient implements RemoteHub {
     return this.#connection.skew(signal)
   }
 
+  /** Does an operation of the hub. */
+  call<N extends OperationName>(
+    name: N,
+    params: FilledParams<N>,
+    fields?: SentFields<N>,
+    signal?: AbortSignal,
+  ): Promise<AnswerOf<N>> {
+    return this.#connection.call(name, params, fields, signal)
+  }
+
   /** The name and role under which the hub knows us. */
-  me(signal?: AbortSignal): Promise<HubCaller> {
-    return this.#connection.ask('GET', '/api/me', undefined, signal)
+  me(signal?: AbortSignal) {
+    return this.call('GET /api/me', {}, {}, signal)
   }
 
   /** Revokes the key that this client uses. */
-  endKey(signal: AbortSignal): Promise<object> {
-    return this.#connection.ask('POST', '/api/me/end', {}, signal)
+  endKey(signal: AbortSignal) {
+    return this.call('POST /api/me/end', {}, {}, signal)
   }
 
   /** Makes a key of the role `agent` for one run of the agent of this name. */
-  lend(name: string): Promise<NewKey> {
-    return this.#connection.ask('POST', '/api/lent-keys', { name })
+  lend(name: string) {
+    return this.call('POST /api/lent-keys', {}, { name })
   }
 
   /** Exchanges the code of an invitation for a key whose secret has this hash. No key is needed. */
@@ -100,16 +126,13 @@ export class HubClient implements RemoteHub {
   }
 
   /** Makes a link by which a browser signs in at the hub's page. */
-  makeLink(wish: LinkWish): Promise<NewLink & { page?: string }> {
-    return this.#connection.ask('POST', '/api/links', wish)
+  makeLink(wish: LinkWish) {
+    return this.call('POST /api/links', {}, wish)
   }
 
   /** Everything at the hub, with all tasks of the filter. */
   async state(filter: TaskFilter = {}): Promise<HubState & { place: string }> {
-    const state = await this.#connection.ask<HubState & { place: string; next?: string }>(
-      'GET',
-      `/api/state?${queryOf({ limit: pageRows, ...filter })}`,
-    )
+    const state = await this.call('GET /api/state', {}, queryOf({ limit: pageRows, ...filter }))
     const tasks = state.tasks.map(parseTask)
     if (state.next !== undefined) for await (const page of this.taskPages(filter, state.next)) tasks.push(...page)
     return { ...state, tasks }
@@ -126,7 +149,7 @@ export class HubClient implements RemoteHub {
   async *taskPages(filter: TaskFilter = {}, from?: string): AsyncGenerator<Task[]> {
     for (let after = from; ;) {
       const query = queryOf(defined({ limit: pageRows, ...filter, after }))
-      const answer = await this.#connection.send('GET', `/api/tasks?${query}`)
+      const answer = await this.#connection.open('GET /api/tasks', {}, query)
       const rows = (await this.#connection.heard(() => answer.json())) as unknown[]
       yield rows.map(parseTask)
       const next = answer.headers['x-next']
@@ -136,57 +159,54 @@ export class HubClient implements RemoteHub {
   }
 
   async task(id: string): Promise<Task> {
-    return parseTask(await this.#connection.ask('GET', `/api/tasks/${encodeURIComponent(id)}`))
+    return parseTask(await this.call('GET /api/tasks/:id', { id }))
   }
 
   async add(task: NewTask, signal?: AbortSignal): Promise<Task> {
-    return parseTask(await this.#connection.ask('POST', '/api/tasks', task, signal))
+    return parseTask(await this.call('POST /api/tasks', {}, task, signal))
   }
 
   /** Answers the question whether a workspace that has passed its cap for the day may go on. */
-  answerDay(workspace: string, text: string): Promise<WorkspaceDay> {
-    return this.#connection.ask('POST', '/api/days/answer', { workspace, text })
+  answerDay(workspace: string, text: string) {
+    return this.call('POST /api/days/answer', {}, { workspace, text })
   }
 
   /** Adds a plan as a whole. `id` is chosen by the caller, so that a request that is sent again adds nothing. */
-  addPlan(plan: { id: string; plan: string; file: string; workspace: string; zone: string }): Promise<AddedPlan> {
-    return this.#connection.ask('POST', '/api/pipelines', plan)
+  addPlan(plan: FieldsOf<'POST /api/pipelines'>) {
+    return this.call('POST /api/pipelines', {}, plan)
   }
 
-  pipelines(): Promise<PipelineView[]> {
-    return this.#connection.ask('GET', '/api/pipelines')
+  pipelines() {
+    return this.call('GET /api/pipelines', {})
   }
 
-  /** Calls a verb of a pipeline: `cancel`, `retry`, `pause`, `resume` or `answer`. */
-  tellPipeline(id: string, verb: string, body: object = {}): Promise<PipelineView> {
-    return this.#connection.ask('POST', `/api/pipelines/${encodeURIComponent(id)}/${verb}`, body)
+  /** Calls a verb of a pipeline, such as `cancel`. */
+  tellPipeline<V extends PipelineVerb>(id: string, verb: V, body?: SentFields<`POST /api/pipelines/:id/${V}`>) {
+    return this.#callOf(`POST /api/pipelines/:id/${verb}`, id, body)
   }
 
-  schedules(): Promise<Schedule[]> {
-    return this.#connection.ask('GET', '/api/schedules')
+  schedules() {
+    return this.call('GET /api/schedules', {})
   }
 
   /** Calls a verb of a schedule: `pause`, `resume` or `remove`. */
-  tellSchedule(id: string, verb: string): Promise<Schedule> {
-    return this.#connection.ask('POST', `/api/schedules/${encodeURIComponent(id)}/${verb}`, {})
+  tellSchedule(id: string, verb: ScheduleVerb) {
+    return this.call(`POST /api/schedules/:id/${verb}`, { id })
   }
 
   async attachment(id: string, number: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const path = `/api/tasks/${encodeURIComponent(id)}/attachments/${number}`
-    const answer = await this.#connection.send('GET', path, undefined, signal)
+    const answer = await this.#connection.open('GET /api/tasks/:id/attachments/:number', { id, number }, {}, signal)
     return this.#connection.heard(() => answer.bytes(), signal)
   }
 
   /** Calls a verb of a task, such as `cancel` or `respond`. */
-  async tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
-    return parseTask(
-      await this.#connection.ask(
-        'POST',
-        `/api/tasks/${encodeURIComponent(id)}/${verb}`,
-        maskWithin(body, this.#mask) as object,
-        signal,
-      ),
-    )
+  async tell<V extends TaskVerb>(
+    id: string,
+    verb: V,
+    body?: SentFields<`POST /api/tasks/:id/${V}`>,
+    signal?: AbortSignal,
+  ): Promise<Task> {
+    return parseTask(await this.#callOf(`POST /api/tasks/:id/${verb}`, id, body && this.#masked(body), signal))
   }
 
   respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task> {
@@ -194,21 +214,17 @@ export class HubClient implements RemoteHub {
   }
 
   /** Sends a long text of a task, such as its diff. */
-  async sendText(ticket: string, text: string, signal?: AbortSignal): Promise<KeptText> {
-    const path = `/api/tasks/${encodeURIComponent(ticket)}/texts`
-    const answer = await this.#connection.send('POST', path, Buffer.from(this.#mask(text)), signal)
-    return (await this.#connection.heard(() => answer.json(), signal)) as KeptText
+  sendText(ticket: string, text: string, signal?: AbortSignal): Promise<KeptText> {
+    return this.sendPart(ticket, Buffer.from(this.#mask(text)), signal)
   }
 
   async bundleMissing(ticket: string, bundle: TryBundle, signal?: AbortSignal): Promise<string[]> {
-    const path = `/api/tasks/${encodeURIComponent(ticket)}/bundle`
-    return (await this.#connection.ask<{ missing: string[] }>('POST', path, { bundle }, signal)).missing
+    return (await this.call('POST /api/tasks/:id/bundle', { id: ticket }, { bundle }, signal)).missing
   }
 
   /** Sends a part of a bundle as it is: secrets in files of the work cannot be hidden there. */
-  async sendPart(ticket: string, bytes: Uint8Array, signal?: AbortSignal): Promise<KeptText> {
-    const answer = await this.#connection.send('POST', `/api/tasks/${encodeURIComponent(ticket)}/texts`, bytes, signal)
-    return (await this.#connection.heard(() => answer.json(), signal)) as KeptText
+  sendPart(ticket: string, bytes: Uint8Array, signal?: AbortSignal): Promise<KeptText> {
+    return this.#connection.call('POST /api/tasks/:id/texts', { id: ticket }, bytes, signal)
   }
 
   late(ticket: string, agent: string, work: LateWork, signal?: AbortSignal): Promise<Task> {
@@ -217,7 +233,7 @@ export class HubClient implements RemoteHub {
 
   /** The bytes of a bundle from an offset on. */
   bundle(id: string, number: number, from: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    return this.#connection.pieces(`/api/tasks/${encodeURIComponent(id)}/tries/${number}/bundle?from=${from}`, signal)
+    return this.#pieces('GET /api/tasks/:id/tries/:number/bundle', { id, number }, { from }, signal)
   }
 
   /** Keeps checks that termaite ran on the work of a task. */
@@ -229,8 +245,7 @@ export class HubClient implements RemoteHub {
   async notes(id: string): Promise<TaskNote[]> {
     const all: TaskNote[] = []
     for (let before = Number.MAX_SAFE_INTEGER; ;) {
-      const path = `/api/tasks/${encodeURIComponent(id)}/notes?most=500&before=${before}`
-      const { notes } = await this.#connection.ask<{ notes: TaskNote[] }>('GET', path)
+      const { notes } = await this.call('GET /api/tasks/:id/notes', { id }, { most: 500, before })
       all.unshift(...notes)
       if (notes.length === 0 || notes[0]!.number === 1) return all
       before = notes[0]!.number
@@ -239,17 +254,16 @@ export class HubClient implements RemoteHub {
 
   /** The diff of a try of a task, piece by piece. */
   diff(id: string, number: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    return this.#connection.pieces(`/api/tasks/${encodeURIComponent(id)}/tries/${number}/diff`, signal)
+    return this.#pieces('GET /api/tasks/:id/tries/:number/diff', { id, number }, {}, signal)
   }
 
-  register(as: Registration): Promise<HubAgent> {
-    return this.#connection.ask('POST', '/api/agents', as)
+  register(as: Registration) {
+    return this.call('POST /api/agents', {}, as)
   }
 
-  wait(agent: string, seconds: number, signal: AbortSignal): Promise<GivenTicket> {
+  wait(agent: string, seconds: number, signal: AbortSignal) {
     this.#asked.number++
-    const body = { timeout: seconds, asked: this.#asked }
-    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/wait`, body, signal)
+    return this.call('POST /api/agents/:id/wait', { id: agent }, { timeout: seconds, asked: this.#asked }, signal)
   }
 
   /** The names that a task may be for: the agents that are registered, and those that have a key and may register later. */
@@ -260,41 +274,53 @@ export class HubClient implements RemoteHub {
     return [...new Set([...agents.map(({ id }) => id), ...keyed])].toSorted()
   }
 
-  agents(signal?: AbortSignal): Promise<AgentNow[]> {
-    return this.#connection.ask('GET', '/api/agents', undefined, signal)
+  agents(signal?: AbortSignal) {
+    return this.call('GET /api/agents', {}, {}, signal)
   }
 
-  agent(id: string): Promise<AgentNow> {
-    return this.#connection.ask('GET', `/api/agents/${encodeURIComponent(id)}`)
+  agent(id: string) {
+    return this.call('GET /api/agents/:id', { id })
   }
 
   /** Keeps a question of the agent at the hub. The caller withdraws a question that the agent has answered itself in the meantime. */
-  ask(agent: string, asked: Omit<AgentQuestion, 'at'>, signal?: AbortSignal): Promise<HubAgent> {
-    const body = maskWithin(asked, this.#mask) as object
-    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/ask`, body, signal)
+  ask(agent: string, asked: Omit<AgentQuestion, 'at'>, signal?: AbortSignal) {
+    return this.call('POST /api/agents/:id/ask', { id: agent }, this.#masked(asked), signal)
   }
 
-  withdraw(agent: string): Promise<HubAgent> {
-    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/withdraw`, {})
+  withdraw(agent: string) {
+    return this.call('POST /api/agents/:id/withdraw', { id: agent })
   }
 
-  answerAgent(agent: string, text: string): Promise<HubAgent> {
-    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/answer`, { text })
+  answerAgent(agent: string, text: string) {
+    return this.call('POST /api/agents/:id/answer', { id: agent }, { text })
   }
 
-  spent(agent: string, all: Spent): Promise<object> {
-    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/spent`, all)
+  spent(agent: string, all: Spent) {
+    return this.call('POST /api/agents/:id/spent', { id: agent }, all)
   }
 
   /** Reports the status of an agent. */
-  report(agent: string, status: AgentStatus): Promise<object> {
-    const body = maskWithin(status, this.#mask) as object
-    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/status`, body)
+  report(agent: string, status: AgentStatus) {
+    return this.call('POST /api/agents/:id/status', { id: agent }, this.#masked(status))
+  }
+
+  /** Does an operation on the thing with an id. */
+  #callOf<N extends OperationName>(name: N, id: string, fields?: SentFields<N>, signal?: AbortSignal) {
+    return this.call(name, { id } as FilledParams<N>, fields, signal)
+  }
+
+  #masked<T extends object>(fields: T): T {
+    return maskWithin(fields, this.#mask) as T
+  }
+
+  /** A long answer, piece by piece. */
+  #pieces<N extends OperationName>(name: N, params: FilledParams<N>, fields: SentFields<N>, signal?: AbortSignal) {
+    return this.#connection.pieces(() => this.#connection.open(name, params, fields, signal), signal)
   }
 
   /** The place in the stream of changes now. */
   async changesPlace(signal?: AbortSignal): Promise<string> {
-    const { place } = await this.#connection.ask<{ place: string }>('GET', '/api/state?limit=1', undefined, signal)
+    const { place } = await this.call('GET /api/state', {}, { limit: 1 }, signal)
     return place
   }
 
@@ -302,7 +328,9 @@ export class HubClient implements RemoteHub {
   async *changes(after: number | string, signal: AbortSignal): AsyncGenerator<HubChange> {
     const decoder = new TextDecoder()
     let text = ''
-    for await (const piece of this.#connection.pieces(`/api/events?after=${encodeURIComponent(after)}`, signal)) {
+    const path = `/api/events?after=${encodeURIComponent(after)}`
+    const asked = () => this.#connection.send('GET', path, undefined, signal)
+    for await (const piece of this.#connection.pieces(asked, signal)) {
       const events = (text + decoder.decode(piece, { stream: true })).split('\n\n')
       text = events.pop()!
       for (const event of events) {

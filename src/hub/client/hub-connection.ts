@@ -1,10 +1,15 @@
 import type { Io } from '../../core/io.ts'
 import type { HubVersion } from '../model/hub-protocol.ts'
+import type { Operation } from '../model/operations/operation.ts'
+import type { AnswerOf, FilledParams, OperationName, SentFields } from '../model/operations/operations.ts'
 import type { KeySource } from './hub-key-source.ts'
 import { certificateFault } from '../../base/http/certificate-fault.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { HttpAnswer, sendRequest } from '../../base/http/http-request.ts'
+import { defined } from '../../base/defined.ts'
 import { hubProtocol, skewWords } from '../model/hub-protocol.ts'
+import { filledPath, methodAndPath } from '../model/operations/operation.ts'
+import { operations } from '../model/operations/operations.ts'
 import { HubAway, HubRefused, HubUntrusted } from '../engine/remote-hub.ts'
 import { version } from '../../base/version.ts'
 import { fixedKey, withKey } from './hub-key-source.ts'
@@ -28,17 +33,51 @@ export class HubConnection {
     return this.#url()
   }
 
-  /** Sends a request and reads its answer. Throws HubRefused if the hub refuses it, and HubAway if no hub answers. */
+  /**
+   * Does an operation of the hub: `fields` are those of its query or its body, or the bytes that it takes. Throws HubRefused if the hub
+   * refuses it, and HubAway if no hub answers.
+   */
+  async call<N extends OperationName>(
+    name: N,
+    params: FilledParams<N>,
+    fields?: SentFields<N> | Uint8Array,
+    signal?: AbortSignal,
+  ): Promise<AnswerOf<N>> {
+    const answer = await this.open(name, params, fields, signal)
+    return (await this.heard(() => answer.json(), signal)) as AnswerOf<N>
+  }
+
+  /** Does an operation; its answer is read by the caller, through `heard`. */
+  open<N extends OperationName>(
+    name: N,
+    params: FilledParams<N>,
+    fields: SentFields<N> | Uint8Array = {} as SentFields<N>,
+    signal?: AbortSignal,
+  ): Promise<HttpAnswer> {
+    const { method, path: pattern } = methodAndPath(name)
+    const path = filledPath(pattern, params)
+    const ms = patienceMs(operations[name], fields)
+    if (method === 'POST') return this.send(method, path, fields, signal, ms)
+    const query = new URLSearchParams(defined(fields) as Record<string, string>).toString()
+    return this.send(method, query === '' ? path : `${path}?${query}`, undefined, signal, ms)
+  }
+
+  /** Sends a request to an address that the server of the hub answers itself, and reads its answer. */
   async ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
     const answer = await this.send(method, path, body, signal)
     return (await this.heard(() => answer.json(), signal)) as T
   }
 
   /** Sends a request; its answer is read by the caller, through `heard`. */
-  async send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<HttpAnswer> {
+  async send(
+    method: string,
+    path: string,
+    body?: object,
+    signal?: AbortSignal,
+    ms: number = usualMs,
+  ): Promise<HttpAnswer> {
     // After a machine slept or changed its address, its old connections stay open but never deliver anything.
     const late = new AbortController()
-    const ms = patienceMs(path, body)
     const timer = setTimeout(() => late.abort(new Error(`nothing came within ${Math.round(ms / 1000)} s`)), ms)
     const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal
     const answer = await this.#sent(method, path, body, { signal, either }).finally(() => clearTimeout(timer))
@@ -95,8 +134,8 @@ export class HubConnection {
   }
 
   /** A long answer, piece by piece. */
-  async *pieces(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    const answer = await this.send('GET', path, undefined, signal)
+  async *pieces(asked: () => Promise<HttpAnswer>, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const answer = await asked()
     const pieces = answer.pieces()
     try {
       for (;;) {
@@ -110,14 +149,16 @@ export class HubConnection {
   }
 }
 
-/** How long the beginning of an answer may take: longer for waits, for uploads, and for a merge on another machine. */
-function patienceMs(path: string, body: object | undefined): number {
-  const { timeout } = (body ?? {}) as { timeout?: unknown }
-  if (path.endsWith('/wait')) return (typeof timeout === 'number' ? timeout : 290) * 1000 + 30_000
-  if (path.endsWith('/approve')) return 16 * 60_000
-  // Counting reads all finished tasks, and a copy has all of the ledger.
-  if (path.startsWith('/api/retention') || path === '/api/hub/copy') return 6 * 60_000
-  return body instanceof Uint8Array || /\/(?:respond|late|checks)$/.test(path) ? 10 * 60_000 : 60_000
+/** How long the beginning of an answer usually takes at most. */
+const usualMs = 60_000
+/** A wait that names no time lasts this long, in seconds. */
+const usualWait = 290
+
+/** How long the beginning of the answer of an operation may take. */
+function patienceMs({ patience }: Operation, fields: object): number {
+  if (patience !== 'wait') return patience === undefined ? usualMs : patience * 1000
+  const { timeout } = fields as { timeout?: unknown }
+  return (typeof timeout === 'number' ? timeout : usualWait) * 1000 + 30_000
 }
 
 /** The message about a server that redirects its callers, which a hub never does. */

@@ -232,7 +232,7 @@ test('every route asks for its operation, and refuses every role that does not h
 test('a role sees the tools that it may call and no others', (t) => {
   const { hub, clock } = hubAt(t)
   for (const role of callerRoles) {
-    const seen = Object.fromEntries(hubTools(hub, clock, caller(role)).map(({ name, operation }) => [name, operation]))
+    const seen = Object.fromEntries(hubTools(hub, clock, caller(role)).map(({ name, right }) => [name, right]))
     const wanted = Object.entries(tools).filter(([, operation]) => may(role, operation))
     assert.deepEqual(seen, Object.fromEntries(wanted))
   }

@@ -1,7 +1,7 @@
 import type { Task, TaskState } from '../../../hub/model/tasks/task.ts'
 import type { Parsed } from '../../arguments/cli-command.ts'
 import type { Io } from '../../../core/io.ts'
-import type { HubClient, TaskFilter } from '../../../hub/client/hub-client.ts'
+import type { HubClient, PipelineVerb, TaskFilter, TaskVerb } from '../../../hub/client/hub-client.ts'
 import type { Pipeline } from '../../../hub/model/tasks/pipeline.ts'
 import type { WorkspaceDay } from '../../../hub/model/tasks/spending-cap.ts'
 import type { AgentNow } from '../../../hub/model/hub-state.ts'
@@ -37,21 +37,24 @@ import { readDiff } from '../../../hub/model/tasks/task-changes.ts'
 type HubState = { tasks: Task[]; agents: AgentNow[]; days: WorkspaceDay[]; pipelines: Pipeline[] }
 
 /** Verbs that change a task, and whether a text follows the id. */
-const verbs: Readonly<Record<string, 'words' | 'none'>> = {
+const verbs = {
   answer: 'words',
   reject: 'words',
   comment: 'words',
   cancel: 'none',
   retry: 'none',
   approve: 'none',
-}
+} as const satisfies Partial<Record<TaskVerb, 'words' | 'none'>>
+
+const isVerb = (typed: string): typed is keyof typeof verbs => Object.hasOwn(verbs, typed)
 
 /** Verbs that a pipeline takes as a whole; `pause` and `resume` are for pipelines alone. */
-const pipelineVerbs: readonly string[] = ['cancel', 'retry', 'pause', 'resume']
+const pipelineVerbs = ['cancel', 'retry', 'pause', 'resume'] as const satisfies PipelineVerb[]
 
 export async function run(io: Io, { values, words: [verb = 'list', ...rest] }: Parsed): Promise<number> {
   const json = values.json === true
   const server = typeof values.server === 'string' ? values.server : undefined
+  const pipelineVerb = pipelineVerbs.find((each) => each === verb)
   if (values.merge && verb !== 'approve') throw new UsageError(`--merge is for task approve, not ${verb}.`)
   if (values.try !== undefined && verb !== 'diff' && verb !== 'fetch')
     throw new UsageError(`--try is for task diff and task fetch, not ${verb}.`)
@@ -61,7 +64,7 @@ export async function run(io: Io, { values, words: [verb = 'list', ...rest] }: P
     async (hub) => {
       if (verb === 'add' && values.file !== undefined) await addFile(io, hub, values, rest)
       else if (verb === 'schedule') await schedule(io, hub, rest, json)
-      else if (pipelineVerbs.includes(verb) && (await toldPipeline(io, hub, verb, rest[0], json))) return 0
+      else if (pipelineVerb && (await toldPipeline(io, hub, pipelineVerb, rest[0], json))) return 0
       else if (verb === 'add') shown(io, await add(io, hub, values, rest), json)
       else if (verb === 'list') list(io, await hub.state(listedTasks(values.all === true)), values.all === true, json)
       else if (verb === 'show') await show(io, hub, rest[0], json)
@@ -115,11 +118,11 @@ async function told(
   [id, ...words]: string[],
   values: Parsed['values'],
 ): Promise<Task & { merged?: object }> {
-  const wants = verbs[verb]
-  if (!wants)
+  if (!isVerb(verb))
     throw new UsageError(
       `task: found "${verb}", allowed: add, list, show, diff, fetch, ${Object.keys(verbs).join(', ')}, pause, resume, schedule.`,
     )
+  const wants = verbs[verb]
   const text = words.join(' ')
   if (wants === 'words' && text.trim() === '')
     throw new UsageError(`task ${verb}: the text after the id is missing. Use: termaite task ${verb} <id> <words…>`)
@@ -141,7 +144,7 @@ async function told(
 async function toldPipeline(
   io: Io,
   hub: HubClient,
-  verb: string,
+  verb: (typeof pipelineVerbs)[number],
   typed: string | undefined,
   json: boolean,
 ): Promise<boolean> {

@@ -1,15 +1,20 @@
 import type { Parser } from '../../../core/data/shape.ts'
 import type { Risk, Tool, ToolCall } from '../../../core/work/tool.ts'
 import type { Right } from '../../model/access/rights.ts'
-import { about, number, optional, string } from '../../../core/data/shape.ts'
+import type { OperationName } from '../../model/operations/operations.ts'
+import { about, number, optional } from '../../../core/data/shape.ts'
+import { operations } from '../../model/operations/operations.ts'
 
-/** A tool of the hub, and its operation in the table of roles. */
-export type HubTool = Tool & { operation: Right }
+/** A tool of the hub, and the right that it needs. */
+export type HubTool = Tool & { right: Right }
 
-/** A tool whose result is one object, which is shown as JSON and handed over as data. */
+/**
+ * A tool that does an operation of the hub over MCP, with names of fields of its own, and needs the same right. Its result is one object,
+ * which is shown as JSON and handed over as data.
+ */
 export function hubTool<I>(
   name: string,
-  operation: Right,
+  operation: OperationName,
   risk: Risk,
   description: string,
   input: Parser<I>,
@@ -17,7 +22,7 @@ export function hubTool<I>(
 ): HubTool {
   return {
     name,
-    operation,
+    right: operations[operation].right,
     description,
     schema: input.schema,
     risk,
@@ -28,9 +33,6 @@ export function hubTool<I>(
     },
   }
 }
-
-/** A text or an id that must not be empty. */
-export const text = string({ min: 1 })
 
 /** How long a tool waits for something at most. */
 export const timeout = optional(about('Seconds to wait at most. Default 290.', number(0)))

@@ -5,11 +5,13 @@ import type { Task } from '../../model/tasks/task.ts'
 import type { Hub } from '../hub.ts'
 import type { Response } from '../task-work.ts'
 import type { HubTool } from '../access/hub-tool.ts'
-import { about, anything, integer, list, object, oneOf, optional, parser, string } from '../../../core/data/shape.ts'
+import { about, integer, list, object, oneOf, optional, parser, string } from '../../../core/data/shape.ts'
 import { mostChecks } from '../../model/tasks/task-try.ts'
 import { agentOf } from '../access/hub-roles.ts'
 import { taskIdOf } from '../rules/task-rules.ts'
-import { hubTool, text, timeout } from '../access/hub-tool.ts'
+import { inputOf } from '../../model/operations/operations.ts'
+import { text } from '../../model/operations/input-shapes.ts'
+import { hubTool, timeout } from '../access/hub-tool.ts'
 import { agentView, promptView, taskView } from './tool-views.ts'
 
 /** Sources outside the hub's ledger that the tools of agents need: the folders and branches of this machine, and the hub's keys. */
@@ -45,10 +47,11 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: 
   const { identify, handedIn, keys } = registry
   const own = (named: string | undefined) => agentOf(caller, named)
   const agentId = ownId(caller)
+  const answer = inputOf('POST /api/tasks/:id/respond')
   return [
     hubTool(
       'register_agent',
-      'register',
+      'POST /api/agents',
       'write',
       'Register with the hub. Call this once, before wait_for_prompt.',
       parser({
@@ -77,7 +80,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: 
     ),
     hubTool(
       'wait_for_prompt',
-      'take',
+      'POST /api/agents/:id/wait',
       'write',
       'Wait for your next task. Status TASK: acknowledge the task with ack_task, then do it; its attachments are MCP resources of this server. MESSAGE: follow the message, then call wait_for_prompt again. IDLE: there is no task yet, call wait_for_prompt again. EVICT: stop working.',
       parser({ agentId, timeout }),
@@ -91,7 +94,7 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: 
     ),
     hubTool(
       'ack_task',
-      'take',
+      'POST /api/tasks/:id/ack',
       'write',
       'Acknowledge a task before you begin with it. A task that is not acknowledged within 30 seconds is given to another agent.',
       parser({ taskId: ticket, agentId }),
@@ -99,16 +102,21 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: 
     ),
     hubTool(
       'update_progress',
-      'report',
+      'POST /api/tasks/:id/progress',
       'write',
       'Report your progress, at least every 20 minutes: a task without news for 30 minutes is given to another agent.',
-      parser({ taskId: ticket, message: text, percentage: optional(integer(0, 100)), agentId }),
+      parser({
+        taskId: ticket,
+        message: text,
+        percentage: inputOf('POST /api/tasks/:id/progress').percentage,
+        agentId,
+      }),
       async ({ taskId, message, percentage, agentId }) =>
         taskView(await hub.work.progress(taskId, own(agentId), message, percentage)),
     ),
     hubTool(
       'block_task',
-      'ask',
+      'POST /api/tasks/:id/block',
       'write',
       'Ask a question that you need answered before you can go on. Then call wait_for_prompt: the task comes back with the answer.',
       parser({ taskId: ticket, reason: text, question: text, agentId }),
@@ -117,14 +125,14 @@ export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: 
     ),
     hubTool(
       'send_response',
-      'report',
+      'POST /api/tasks/:id/respond',
       'write',
       'End your task with a status: COMPLETED; IN_REVIEW when somebody should look at your diff first; FAILED with the reason as the message; BLOCKED with your question as the message.',
       parser({
         taskId: ticket,
-        status: oneOf('COMPLETED', 'FAILED', 'BLOCKED', 'IN_REVIEW'),
-        message: text,
-        artifacts: optional(list(anything())),
+        status: answer.status,
+        message: answer.message,
+        artifacts: answer.artifacts,
         diff: optional(about('The changes in the format of git diff.', string())),
         commit: optional(
           about(

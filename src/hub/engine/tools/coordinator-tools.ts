@@ -6,9 +6,11 @@ import type { HubTool } from '../access/hub-tool.ts'
 import { defined } from '../../../base/defined.ts'
 import { newId } from '../../../base/id.ts'
 import { grouped } from '../../../base/text/number-words.ts'
-import { about, integer, list, numberAbove, optional, parser } from '../../../core/data/shape.ts'
+import { about, integer, numberAbove, optional, parser } from '../../../core/data/shape.ts'
 import { isFinished, taskIdOf } from '../rules/task-rules.ts'
-import { hubTool, text, timeout } from '../access/hub-tool.ts'
+import { inputOf } from '../../model/operations/operations.ts'
+import { text } from '../../model/operations/input-shapes.ts'
+import { hubTool, timeout } from '../access/hub-tool.ts'
 import { agentView, taskView } from './tool-views.ts'
 
 /** The caller's own name for a call: a call that is repeated with the same name has no further effect. */
@@ -18,19 +20,20 @@ const requestId = optional(
 
 /** The tools of a model that gives out tasks, answers questions or observes. */
 export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] {
+  const added = inputOf('POST /api/tasks')
   return [
     hubTool(
       'assign_task',
-      'add',
+      'POST /api/tasks',
       'write',
       'Add a task to the queue. A waiting agent of that workspace with the required capabilities gets it.',
       parser({
-        prompt: text,
-        workspaceId: text,
-        targetAgentId: optional(about('The agent that should do the task, as long as it is present.', text)),
-        requiredCapabilities: optional(list(text)),
-        priority: optional(about('Tasks with a higher priority go first. Default 0.', integer(-100, 100))),
-        dependencies: optional(about('Ids of the tasks that must be done first.', list(text))),
+        prompt: added.prompt,
+        workspaceId: added.workspace,
+        targetAgentId: about('The agent that should do the task, as long as it is present.', added.wish),
+        requiredCapabilities: added.capabilities,
+        priority: about('Tasks with a higher priority go first. Default 0.', added.priority),
+        dependencies: about('Ids of the tasks that must be done first.', added.needs),
         maxCost: optional(about('Dollars after which the task is paused and a person is asked.', numberAbove(0))),
         maxTokens: optional(about('Tokens after which the task is paused and a person is asked.', integer(1))),
         requestId,
@@ -64,7 +67,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
     ),
     hubTool(
       'add_pipeline',
-      'add',
+      'POST /api/pipelines',
       'write',
       'Add all tasks of a plan to the queue, or none where the plan has a mistake; every mistake is named with its line. A plan with a schedule begins later, again and again.',
       parser({
@@ -89,7 +92,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
     ),
     hubTool(
       'answer_task',
-      'answer',
+      'POST /api/tasks/:id/answer',
       'write',
       'Answer the question of a blocked task.',
       parser({ taskId: text, answer: text, requestId }),
@@ -97,7 +100,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
     ),
     hubTool(
       'get_task_context',
-      'read',
+      'GET /api/tasks/:id',
       'read',
       'Get a task with its newest notes, its history, the tasks that it depends on, and the diff of its last try.',
       parser({ taskId: text }),
@@ -114,7 +117,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
     ),
     hubTool(
       'wait_for_task',
-      'read',
+      'GET /api/tasks/:id/wait',
       'read',
       'Wait until a task is finished, blocked or in review. When done is false and the task is still at work, call wait_for_task again.',
       parser({ taskId: text, timeout }),
@@ -124,12 +127,12 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
         return { done: isFinished(task), ...taskView(task) }
       },
     ),
-    hubTool('list_agents', 'read', 'read', 'List all registered agents.', parser({}), async () => ({
+    hubTool('list_agents', 'GET /api/agents', 'read', 'List all registered agents.', parser({}), async () => ({
       agents: (await hub.agents()).map((agent) => agentView(agent, clock)),
     })),
     hubTool(
       'get_agent_status',
-      'read',
+      'GET /api/agents/:id',
       'read',
       'Get one registered agent.',
       parser({ agentId: text }),
@@ -137,7 +140,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
     ),
     hubTool(
       'broadcast_system_prompt',
-      'broadcast',
+      'POST /api/broadcast',
       'write',
       'Send a message to all agents, or to the agents of one workspace. Each agent gets it the next time it waits.',
       parser({ message: text, workspaceId: optional(text), requestId }),
@@ -147,7 +150,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
     ),
     hubTool(
       'add_review_comment',
-      'comment',
+      'POST /api/tasks/:id/comment',
       'write',
       'Add a comment to a task and its diff.',
       parser({ taskId: text, comment: text, requestId }),
@@ -156,7 +159,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
     ),
     hubTool(
       'get_review_comments',
-      'read',
+      'GET /api/tasks/:id/comments',
       'read',
       'Get the review comments on a task.',
       parser({ taskId: text }),

@@ -11,18 +11,18 @@ import { operatorTools } from './operator-tools.ts'
 
 /** The hub's tools that the caller's role may call: one row and one method of the hub each. */
 export function hubTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry = {}): HubTool[] {
-  return allTools(hub, clock, caller, registry).filter(({ operation }) => mayDo(caller.role, operation))
+  return allTools(hub, clock, caller, registry).filter(({ right }) => mayDo(caller.role, right))
 }
 
 /** The tools that only other roles have. They are not listed; a call of one is refused with a message that names the roles that have it. */
 export function lackedTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
   return allTools(hub, clock, caller, {})
-    .filter(({ operation }) => !mayDo(caller.role, operation))
+    .filter(({ right }) => !mayDo(caller.role, right))
     .map((tool) => ({
       ...tool,
       parse: (input) => input,
       run: async () => {
-        checkRole(caller, tool.operation)
+        checkRole(caller, tool.right)
         return ''
       },
     }))

@@ -30,11 +30,28 @@ export type OperationName = keyof Operations
 export type ParamsOf<N extends OperationName> = Record<ParamOf<N>, string>
 
 /** The fields of its query or its body. */
-export type FieldsOf<N extends OperationName> = Operations[N] extends { input: infer F extends Fields }
-  ? ObjectOf<F>
-  : object
+export type FieldsOf<N extends OperationName> = N extends OperationName
+  ? Operations[N] extends { input: infer F extends Fields }
+    ? ObjectOf<F>
+    : object
+  : never
+
+/** The named parts of a path, before they are written into it. */
+export type FilledParams<N extends OperationName> = Record<ParamOf<N>, string | number>
+
+/** The fields of an operation as a client sends them: it keeps its lists. */
+export type SentFields<N extends OperationName> = Sent<FieldsOf<N>>
+type Sent<T> = T extends (infer Each)[]
+  ? readonly Sent<Each>[]
+  : T extends object
+    ? { [Name in keyof T]: Sent<T[Name]> }
+    : T
 
 export type AnswerOf<N extends OperationName> = TypeOf<Operations[N]['output']>
+
+/** The shapes of the fields of an operation. */
+export const inputOf = <N extends OperationWithInput>(name: N): Operations[N]['input'] => operations[name].input
+type OperationWithInput = { [N in OperationName]: Operations[N] extends { input: Fields } ? N : never }[OperationName]
 
 /** The operations of one method, of some path, with some answer. */
 export type OperationsWith<Name extends string, Answer = unknown> = {

@@ -20,7 +20,7 @@ export const stateOperations = {
   'GET /api/page': {
     about: 'Open tasks and everything else at one moment in short, as the dashboard shows it first.',
     right: 'read',
-    output: ofDashboard<HubState & { place: string; schedules: Schedule[] }>(),
+    output: ofDashboard<HubState & { place: string; count: number; schedules: Schedule[] }>(),
   },
   'GET /api/page/tasks': {
     about: 'Finished tasks in short, the newest first, as the dashboard lists them.',

@@ -1,7 +1,9 @@
 import type { Task } from '../../../hub/model/tasks/task.ts'
+import type { HubRequest } from '../hub/hub-request.ts'
 import type { AgentRow } from '../hub/hub-state.ts'
 import { useState } from 'preact/hooks'
-import { act, actLater, actWithUndo, agentPath, held as heldActs, taskPath } from '../hub/act.ts'
+import { act, actLater, actWithUndo, held as heldActs } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { me } from '../hub/hub-state.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { PauseActs } from './pauses.tsx'
@@ -15,9 +17,9 @@ export function AgentActs({ agent, held }: { agent: AgentRow; held: Task | undef
     if (!held) return
     actWithUndo(
       `Stopped ${name}: its task is cancelled. A supervised agent is interrupted within seconds; another one learns of it with its next report.`,
-      agentPath(id, 'stop'),
+      request('POST /api/agents/:id/stop', { id }),
       {},
-      () => act(taskPath(held.id, 'retry')),
+      () => act(request('POST /api/tasks/:id/retry', { id: held.id })),
     )
   }
   return (
@@ -35,7 +37,8 @@ export function AgentActs({ agent, held }: { agent: AgentRow; held: Task | undef
           <kbd>w</kbd> Write to it …
         </button>
         <PauseActs
-          path={`/api/agents/${encodeURIComponent(id)}`}
+          pausing={request('POST /api/agents/:id/pause', { id })}
+          resuming={request('POST /api/agents/:id/resume', { id })}
           name={name}
           pause={agent.paused}
           words="Pause"
@@ -45,22 +48,36 @@ export function AgentActs({ agent, held }: { agent: AgentRow; held: Task | undef
           data-key="x"
           disabled={agent.evicted !== undefined || heldActs.value.has(`evict ${id}`)}
           title="Its task goes back to the queue, and the agent ends when it next asks for work"
-          onClick={() => actLater(`evict ${id}`, `Removes ${name} from the hub`, () => act(agentPath(id, 'evict')))}
+          onClick={() =>
+            actLater(`evict ${id}`, `Removes ${name} from the hub`, () =>
+              act(request('POST /api/agents/:id/evict', { id })),
+            )
+          }
         >
           <kbd>x</kbd> Remove from the hub
         </button>
       </div>
       {isWriting ? (
-        <MessageForm to={name} path={agentPath(id, 'message')} done={() => setWriting(false)} focus />
+        <MessageForm
+          to={name}
+          sending={request('POST /api/agents/:id/message', { id })}
+          done={() => setWriting(false)}
+          focus
+        />
       ) : null}
     </>
   )
 }
 
-type MessageFormProps = { to: string; path: string; done?(): void; focus?: boolean }
+type MessageFormProps = {
+  to: string
+  sending: HubRequest<'POST /api/agents/:id/message' | 'POST /api/broadcast'>
+  done?(): void
+  focus?: boolean
+}
 
 /** A message to one agent or to all. An agent reads it when it next asks for work, or at once if it is waiting. */
-export function MessageForm({ to, path, done, focus = false }: MessageFormProps) {
+export function MessageForm({ to, sending, done, focus = false }: MessageFormProps) {
   return (
     <LineForm
       label={`Message to ${to}`}
@@ -68,7 +85,7 @@ export function MessageForm({ to, path, done, focus = false }: MessageFormProps)
       button="Send"
       focus={focus}
       send={(text, clear) => {
-        actLater(`message ${path}`, `Message to ${to}: ${text}`, () => act(path, { text }))
+        actLater(`message ${sending.path}`, `Message to ${to}: ${text}`, () => act(sending, { text }))
         clear()
         done?.()
       }}

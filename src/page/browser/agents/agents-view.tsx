@@ -1,6 +1,7 @@
 import type { AgentState } from '../../../hub/model/tasks/agent-status.ts'
 import type { AgentRow } from '../hub/hub-state.ts'
 import { mainKey, workspaceName } from '../../../hub/model/tasks/workspace.ts'
+import { request } from '../hub/hub-request.ts'
 import { agentState, agentStates } from '../../../hub/model/tasks/agent-status.ts'
 import { AgentActs, MessageForm } from './agent-acts.tsx'
 import { FleetMachines } from './machines.tsx'
@@ -60,7 +61,7 @@ export function AgentsView() {
           {me.value?.role === 'observer' ? null : (
             <details class="to-all">
               <summary>Message to all agents</summary>
-              <MessageForm to={`all ${all.length} agents`} path="/api/broadcast" />
+              <MessageForm to={`all ${all.length} agents`} sending={request('POST /api/broadcast')} />
             </details>
           )}
           <FleetMachines />

@@ -12,7 +12,8 @@ import {
 } from '../../../hub/model/tasks/machine-rules.ts'
 import { fleetVersions, linkWords, versionSkew } from '../../../hub/model/machine-standing.ts'
 import { useFocus } from '../frame/list-keys.ts'
-import { act, actWithUndo, machinePath, refused } from '../hub/act.ts'
+import { act, actWithUndo, refused } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { machines, rules, standing } from '../hub/hub-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { PauseActs, operates } from './pauses.tsx'
@@ -56,7 +57,12 @@ export function FleetMachines() {
       </ul>
       {operates() && !rules.value.get(wholeHub)?.pause ? (
         <div class="buttons">
-          <PauseActs path="/api/hub" name="the hub" words="Pause the hub" />
+          <PauseActs
+            pausing={request('POST /api/hub/pause')}
+            resuming={request('POST /api/hub/resume')}
+            name="the hub"
+            words="Pause the hub"
+          />
         </div>
       ) : null}
     </details>
@@ -86,7 +92,8 @@ function MachineRow({ rules: set, tasks, facts }: { rules: MachineRules; tasks: 
         {operates() ? (
           <div class="buttons acts">
             <PauseActs
-              path={`/api/machines/${encodeURIComponent(machine)}`}
+              pausing={request('POST /api/machines/:id/pause', { id: machine })}
+              resuming={request('POST /api/machines/:id/resume', { id: machine })}
               name={machine}
               pause={pause}
               words="Pause"
@@ -118,13 +125,13 @@ function RulesForm({ rules: set, close }: { rules: MachineRules; close(): void }
       refused.value = `The limit of ${machine}: found "${typed.limit}", allowed: ${allowedLimits}`
       return
     }
-    const path = machinePath(machine, 'rules')
+    const to = request('POST /api/machines/:id/rules', { id: machine })
     const words = rulesWords({
       machine,
       ...(next.labels.length === 0 ? {} : { labels: next.labels }),
       ...(next.limit === 0 ? {} : { limit: next.limit }),
     })
-    actWithUndo(words, path, next, () => act(path, { labels: labels ?? [], limit: limit ?? 0 }), close)
+    actWithUndo(words, to, next, () => act(to, { labels: labels ?? [], limit: limit ?? 0 }), close)
   }
   return (
     <form

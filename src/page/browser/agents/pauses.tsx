@@ -1,9 +1,11 @@
 import type { Pause } from '../../../hub/model/tasks/machine-rules.ts'
 import type { AgentRow } from '../hub/hub-state.ts'
+import type { HubRequest } from '../hub/hub-request.ts'
 import { useState } from 'preact/hooks'
 import { pauseWords, wholeHub } from '../../../hub/model/tasks/machine-rules.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { act } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { me, rules, standing } from '../hub/hub-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 
@@ -19,26 +21,33 @@ export function HubPause() {
     <p class="updated hub-pause" role="status">
       The hub is <VisibleWords text={pauseWords(pause, working)} />: nothing new is given out.{' '}
       {working > 0 ? `${working === 1 ? '1 agent still works' : `${working} agents still work`}. ` : ''}
-      {operates() ? <button onClick={() => act('/api/hub/resume')}>Resume the hub</button> : null}
+      {operates() ? <button onClick={() => act(request('POST /api/hub/resume'))}>Resume the hub</button> : null}
     </p>
   )
 }
 
-type PauseActsProps = { path: string; name: string; words: string; pause?: Pause | undefined; keyed?: boolean }
+type PauseActsProps = {
+  pausing: HubRequest<'POST /api/agents/:id/pause' | 'POST /api/machines/:id/pause' | 'POST /api/hub/pause'>
+  resuming: HubRequest
+  name: string
+  words: string
+  pause?: Pause | undefined
+  keyed?: boolean
+}
 
 /** The buttons that pause, drain or resume an agent, a machine or the hub; a pause asks for its reason, which may be empty. */
-export function PauseActs({ path, name, words, pause, keyed = false }: PauseActsProps) {
+export function PauseActs({ pausing, resuming, name, words, pause, keyed = false }: PauseActsProps) {
   const [asked, setAsked] = useState<'pause' | 'drain'>()
   const key = keyed ? { 'data-key': 'p' } : {}
   const mark = keyed ? <kbd>p</kbd> : null
   if (pause)
     return (
-      <button {...key} title={`${name} is given tasks again`} onClick={() => act(`${path}/resume`)}>
+      <button {...key} title={`${name} is given tasks again`} onClick={() => act(resuming)}>
         {mark} Resume
       </button>
     )
   const order = (why: string) => {
-    act(`${path}/pause`, { ...(why === '' ? {} : { why }), ...(asked === 'drain' ? { drain: true } : {}) })
+    act(pausing, { ...(why === '' ? {} : { why }), ...(asked === 'drain' ? { drain: true } : {}) })
     setAsked(undefined)
   }
   return (

@@ -1,6 +1,6 @@
 import type { TaskTry } from '../../../hub/model/tasks/task-try.ts'
 import { useEffect, useState } from 'preact/hooks'
-import { taskPath } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { changesBetween } from './diff-between.ts'
 import { DiffDocument } from './diff-document.ts'
 import { openText } from '../hub/hub-connection.ts'
@@ -81,7 +81,7 @@ async function readDiff(
   const name = `${task} ${about?.id}`
   const known = kept.get(name)
   if (known) return known
-  const response = await openText(taskPath(task, `tries/${number}/diff`), signal)
+  const response = await openText(request('GET /api/tasks/:id/tries/:number/diff', { id: task, number }), signal)
   const diff = new DiffDocument(about?.bytes)
   const reader = response.body!.getReader()
   let drawn = 0

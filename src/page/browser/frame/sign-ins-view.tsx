@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { act, refused } from '../hub/act.ts'
 import { call } from '../hub/hub-connection.ts'
+import { request } from '../hub/hub-request.ts'
 import { me } from '../hub/hub-state.ts'
 import { rowClass } from './list-keys.ts'
 import { Refused } from './refused.tsx'
@@ -13,8 +14,8 @@ const links = signal<readonly ListedLink[]>([])
 
 async function read(): Promise<void> {
   try {
-    signIns.value = (await call('GET', '/api/sign-ins')) as ListedSignIn[]
-    links.value = (await call('GET', '/api/links')) as ListedLink[]
+    signIns.value = await call(request('GET /api/sign-ins'))
+    links.value = await call(request('GET /api/links'))
   } catch (error) {
     refused.value = error instanceof Error ? error.message : String(error)
   }
@@ -26,7 +27,7 @@ const reread = () => {
 
 export function SignInsView() {
   useEffect(reread, [])
-  const end = (id: string) => () => act(`/api/sign-ins/${encodeURIComponent(id)}/end`, {}, reread)
+  const end = (id: string) => () => act(request('POST /api/sign-ins/:id/end', { id }), {}, reread)
   return (
     <section aria-labelledby="sign-ins-title">
       <h1 id="sign-ins-title">Sign-ins</h1>

@@ -1,3 +1,5 @@
+import type { OperationName, SentFields } from '../../../hub/model/operations/operations.ts'
+import type { HubRequest } from './hub-request.ts'
 import { signal } from '@preact/signals'
 import { HubRefusal, call } from './hub-connection.ts'
 
@@ -5,9 +7,9 @@ import { HubRefusal, call } from './hub-connection.ts'
 export const refused = signal('')
 
 /** Sends a person's act to the hub, and calls `done` afterwards; shows a refusal instead. */
-export function act(path: string, body: unknown = {}, done: () => void = () => {}): void {
+export function act<N extends OperationName>(to: HubRequest<N>, fields?: SentFields<N>, done = () => {}): void {
   refused.value = ''
-  call('POST', path, body).then(done, (error: unknown) => {
+  call(to, fields).then(done, (error: unknown) => {
     refused.value =
       error instanceof HubRefusal
         ? error.message
@@ -48,14 +50,14 @@ export function undoLast(): void {
 }
 
 /** Performs an act that another act can undo, offers the undo, and calls `done`. */
-export function actWithUndo(
+export function actWithUndo<N extends OperationName>(
   words: string,
-  path: string,
-  body: unknown,
+  to: HubRequest<N>,
+  fields: SentFields<N>,
   undo: () => void,
-  done: () => void = () => {},
+  done = () => {},
 ): void {
-  act(path, body, () => {
+  act(to, fields, () => {
     tell(words, undo)
     done()
   })
@@ -91,10 +93,3 @@ export function actLater(name: string, words: string, send: () => void): void {
 globalThis.addEventListener?.('pagehide', () => {
   for (const send of [...waiting.values()]) send()
 })
-
-export const taskPath = (id: string, verb: string) => `/api/tasks/${encodeURIComponent(id)}/${verb}`
-export const pipelinePath = (id: string, verb: string) => `/api/pipelines/${encodeURIComponent(id)}/${verb}`
-export const schedulePath = (id: string, verb: string) => `/api/schedules/${encodeURIComponent(id)}/${verb}`
-export const agentPath = (id: string, verb: string) => `/api/agents/${encodeURIComponent(id)}/${verb}`
-export const machinePath = (name: string, verb: string) => `/api/machines/${encodeURIComponent(name)}/${verb}`
-export const turnPath = (turn: string, verb: string) => `/api/turns/${encodeURIComponent(turn)}/${verb}`

@@ -1,3 +1,5 @@
+import type { AnswerOf, OperationName, SentFields } from '../../../hub/model/operations/operations.ts'
+import type { HubRequest } from './hub-request.ts'
 import { signal } from '@preact/signals'
 import { silenceMs } from '../../heartbeat.ts'
 import { streamEvents } from './event-text.ts'
@@ -34,7 +36,7 @@ export async function signInByLink(): Promise<void> {
     history.replaceState(null, '', `${location.pathname}#/inbox`)
   }
   if (linkSecret === undefined) return
-  const entered = (await call('POST', '/api/sign-in', { link: linkSecret })) as { page: string }
+  const entered = (await send('POST', '/api/sign-in', { link: linkSecret })) as { page: string }
   localStorage.setItem(secretName, entered.page)
 }
 
@@ -47,8 +49,15 @@ export function forgetSignIn(why: string): void {
 /** Browsers send at most 64 kB for a page that is left. */
 const longestKept = 16_000
 
-/** Sends a request to the hub; throws a HubRefusal with the hub's message if the hub refuses it. */
-export async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+/** Does an operation of the hub; throws a HubRefusal with the hub's message if the hub refuses it. */
+export async function call<N extends OperationName>(to: HubRequest<N>, fields?: SentFields<N>): Promise<AnswerOf<N>> {
+  const { method, path } = to
+  if (method === 'POST') return (await send(method, path, fields ?? {})) as AnswerOf<N>
+  const query = new URLSearchParams(fields as Record<string, string>).toString()
+  return (await send(method, query === '' ? path : `${path}?${query}`)) as AnswerOf<N>
+}
+
+async function send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
   const text = body === undefined ? null : JSON.stringify(body)
   const response = await fetch(path, {
     method,
@@ -63,7 +72,7 @@ export async function call(method: 'GET' | 'POST', path: string, body?: unknown)
 }
 
 /** Opens a text of the hub, such as the diff of a try, to be read as it comes. */
-export async function openText(path: string, signal?: AbortSignal): Promise<Response> {
+export async function openText({ path }: HubRequest, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(path, { headers: proof(), credentials: 'same-origin', ...(signal ? { signal } : {}) })
   if (response.ok) return response
   throw await refusalOf(response)

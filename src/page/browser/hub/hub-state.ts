@@ -9,6 +9,7 @@ import type { AgentStanding } from '../../../hub/model/tasks/agent-status.ts'
 import type { AgentRest, MachineRules } from '../../../hub/model/tasks/machine-rules.ts'
 import type { MachineStanding } from '../../../hub/model/machine-standing.ts'
 import type { HubAgent, Task } from '../../../hub/model/tasks/task.ts'
+import type { AnswerOf } from '../../../hub/model/operations/operations.ts'
 import type { TaskChange } from './open-task.ts'
 import { batch, computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -16,6 +17,7 @@ import { inboxItems, inboxRows, markKey } from '../../../hub/model/tasks/inbox.t
 import { FleetRules, heldByMachine } from '../../../hub/model/tasks/machine-rules.ts'
 import { waitReason } from '../../../hub/model/tasks/task-wait.ts'
 import { call } from './hub-connection.ts'
+import { request } from './hub-request.ts'
 import { changedTask, noteChange, openTask, readOpenTask, readWhole } from './open-task.ts'
 import { now } from '../words/words.ts'
 
@@ -114,7 +116,7 @@ export function forgetLive(): void {
 }
 
 export async function knowMe(): Promise<Me> {
-  return (me.value = (await call('GET', '/api/me')) as Me)
+  return (me.value = await call(request('GET /api/me')))
 }
 
 /** For each task that was read separately, the number of the change up to which it was read. */
@@ -127,18 +129,7 @@ const removedTasks = new Set<string>()
 /** Reads everything again, older tasks gradually; returns the id of the last change that the result includes. */
 export async function load(): Promise<string> {
   await knowMe()
-  const state = (await call('GET', '/api/page')) as {
-    seq: number
-    place: string
-    agents: AgentRow[]
-    tasks: Task[]
-    count: number
-    marks: InboxMark[]
-    days: WorkspaceDay[]
-    pipelines: Pipeline[]
-    schedules: Schedule[]
-    rules: MachineRules[]
-  }
+  const state = await call(request('GET /api/page'))
   waiting = []
   readUpTo.clear()
   early.clear()
@@ -171,10 +162,9 @@ async function readOlder(mine: number): Promise<void> {
   isReadingOlder.value = true
   for (let after: string | undefined = ''; after !== undefined;) {
     if (tasks.value.size >= Math.min(taskCount.value, mostTasks)) break
-    const path = `/api/page/tasks?after=${encodeURIComponent(after)}`
-    const older = (await call('GET', path).catch(() => undefined)) as
-      | { seq: number; tasks: Task[]; after?: string }
-      | undefined
+    const older: AnswerOf<'GET /api/page/tasks'> | undefined = await call(request('GET /api/page/tasks'), {
+      after,
+    }).catch(() => undefined)
     if (mine !== reading) return
     // Other code reports a hub that cannot be reached. The next load of the page reads what is missing.
     if (!older) break
@@ -187,8 +177,7 @@ async function readOlder(mine: number): Promise<void> {
 
 /** Reads a task that has changed and that the page did not hold. */
 async function readMissing(id: string, mine: number): Promise<void> {
-  const path = `/api/page/tasks/${encodeURIComponent(id)}`
-  const read = (await call('GET', path).catch(() => undefined)) as { seq: number; task: Task } | undefined
+  const read = await call(request('GET /api/page/tasks/:id', { id })).catch(() => undefined)
   if (read && mine === reading) addRead(read.seq, [read.task])
 }
 

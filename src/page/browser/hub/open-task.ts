@@ -3,6 +3,7 @@ import type { Task } from '../../../hub/model/tasks/task.ts'
 import { signal } from '@preact/signals'
 import { withNote } from '../../../hub/model/tasks/task-note.ts'
 import { HubRefusal, call } from './hub-connection.ts'
+import { request } from './hub-request.ts'
 
 export type TaskChange = Extract<BriefChange, { type: 'task' }>
 
@@ -31,10 +32,7 @@ export async function readOpenTask(): Promise<void> {
   const mine = ++reading
   since = []
   try {
-    const { seq, task } = (await call('GET', `/api/page/tasks/${encodeURIComponent(id)}`)) as {
-      seq: number
-      task: Task
-    }
+    const { seq, task } = await call(request('GET /api/page/tasks/:id', { id }))
     if (mine !== reading || openTask.value?.id !== id) return
     const later = since.filter((change) => change.seq > seq)
     openTask.value = { id, seq, task: later.reduce<Task>(changedTask, task) }

@@ -1,13 +1,14 @@
 import { signal } from '@preact/signals'
 import { call } from './hub-connection.ts'
+import { request } from './hub-request.ts'
 
 /** The names of the people whom the hub knows. */
 export const people = signal<readonly string[]>([])
 
 /** Reads the people again; without an answer the page offers nobody. */
 export function knowPeople(): void {
-  call('GET', '/api/people').then(
-    (names) => (people.value = names as string[]),
+  call(request('GET /api/people')).then(
+    (names) => (people.value = names),
     () => (people.value = []),
   )
 }

@@ -1,10 +1,15 @@
 import type { Option, Question } from '../../../core/talk/question.ts'
 import type { InboxRow } from '../../../hub/model/tasks/inbox.ts'
+import type { OperationName, SentFields } from '../../../hub/model/operations/operations.ts'
+import type { HubRequest } from '../hub/hub-request.ts'
 import { optionKeys } from '../../../core/talk/consent.ts'
-import { agentPath, pipelinePath, taskPath, turnPath } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 
 /** An act on an item by one key or one swipe; `words` say that it is done. */
-export type QuickAct = { label: string; words: string; path: string; body: object }
+export type QuickAct = PlannedAct & { label: string; words: string }
+
+/** An act that is not sent yet. */
+type PlannedAct = { to: HubRequest; fields: SentFields<OperationName> }
 
 /** The try that a review is about: the hub refuses a verdict when there is a newer one. */
 export const seenTry = ({ try: number }: Pick<InboxRow, 'try'>) => (number === undefined ? {} : { try: number })
@@ -16,8 +21,8 @@ type Asked = Pick<Question, 'options' | 'multiple' | 'secret'>
 /** The yes and the no of an item, if one key is enough for them: `asked` is its question. */
 export function quickActs(row: InboxRow, asked: Asked | undefined): QuickActs {
   if (row.kind === 'review' && row.task !== undefined) {
-    const path = taskPath(row.task, 'approve')
-    return { allow: { label: 'Approve', words: `Approved: ${row.title}`, path, body: seenTry(row) } }
+    const approval = planned(request('POST /api/tasks/:id/approve', { id: row.task }), seenTry(row))
+    return { allow: { label: 'Approve', words: `Approved: ${row.title}`, ...approval } }
   }
   if (!asked || asked.multiple || asked.secret) return {}
   const act = (means: Option['means']): QuickAct | undefined => {
@@ -39,17 +44,22 @@ export function answerTo(
   { kind, turn, ask, agent, task, workspace, pipeline }: Answerable,
   options: readonly Option[],
   picks: readonly string[],
-): { path: string; body: object } | undefined {
-  if (turn !== undefined) return { path: turnPath(turn, 'answer'), body: { ask, picks } }
+): PlannedAct | undefined {
+  if (turn !== undefined && ask !== undefined)
+    return planned(request('POST /api/turns/:id/answer', { id: turn }), { ask, picks })
+  const [text = ''] = picks
   // The hub itself asks when a cap is exceeded.
-  if (pipeline !== undefined) return { path: pipelinePath(pipeline, 'answer'), body: { text: picks[0] } }
-  if (kind === 'cap') return { path: '/api/days/answer', body: { workspace, text: picks[0] } }
-  if (kind === 'blocked' && task !== undefined) return { path: taskPath(task, 'answer'), body: { text: picks[0] } }
+  if (pipeline !== undefined) return planned(request('POST /api/pipelines/:id/answer', { id: pipeline }), { text })
+  if (kind === 'cap' && workspace !== undefined) return planned(request('POST /api/days/answer'), { workspace, text })
+  if (kind === 'blocked' && task !== undefined)
+    return planned(request('POST /api/tasks/:id/answer', { id: task }), { text })
   if (agent === undefined) return undefined
   const keys = optionKeys(options)
   const words = picks.map((pick) => {
     const at = options.findIndex(({ id }) => id === pick)
     return at < 0 ? pick : String(keys[at])
   })
-  return { path: agentPath(agent, 'answer'), body: { text: words.join(' ') } }
+  return planned(request('POST /api/agents/:id/answer', { id: agent }), { text: words.join(' ') })
 }
+
+const planned = <N extends OperationName>(to: HubRequest<N>, fields: SentFields<N>): PlannedAct => ({ to, fields })

@@ -3,7 +3,8 @@ import type { InboxKind, InboxRow } from '../../../hub/model/tasks/inbox.ts'
 import type { QuickAct } from './inbox-acts.ts'
 import type { Asked } from './question-form.tsx'
 import { useState } from 'preact/hooks'
-import { act, actLater, actWithUndo, held, taskPath } from '../hub/act.ts'
+import { act, actLater, actWithUndo, held } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { agentLink, taskLink, turnLink } from '../frame/address.ts'
 import { agents, me, pipelines, tasks, turns } from '../hub/hub-state.ts'
 import { answerTo, quickActs, seenTry } from './inbox-acts.ts'
@@ -42,9 +43,9 @@ function askedIn({ kind, agent, turn, ask, text, options }: InboxRow): Asked | u
 /** One item with everything that can be done with it. */
 export function ItemRow({ row }: { row: InboxRow }) {
   const { id, kind, at, title, owner, until, read } = row
-  const mark = (change: Mark, done?: () => void) => act('/api/inbox/mark', { item: id, ...change }, done)
+  const mark = (change: Mark, done?: () => void) => act(request('POST /api/inbox/mark'), { item: id, ...change }, done)
   const undoable = (words: string, change: Mark, back: Mark) =>
-    actWithUndo(words, '/api/inbox/mark', { item: id, ...change }, () => mark(back))
+    actWithUndo(words, request('POST /api/inbox/mark'), { item: id, ...change }, () => mark(back))
   const putOff = (at: number) => undoable(`Put off until ${moment(at)}: ${title}`, { until: at }, { until: until ?? 0 })
   const asked = askedIn(row)
   const { allow, deny } = quickActs(row, asked)
@@ -52,7 +53,7 @@ export function ItemRow({ row }: { row: InboxRow }) {
     quick &&
     (() =>
       actLater(id, quick.words, () => {
-        act(quick.path, quick.body)
+        act(quick.to, quick.fields)
       }))
   const [isRejecting, setRejecting] = useState(false)
   const isHeld = held.value.has(id)
@@ -87,8 +88,8 @@ export function ItemRow({ row }: { row: InboxRow }) {
           <button
             data-key="t"
             onClick={() =>
-              actWithUndo(`Tried again: ${title}`, taskPath(row.task!, 'retry'), {}, () =>
-                act(taskPath(row.task!, 'cancel')),
+              actWithUndo(`Tried again: ${title}`, request('POST /api/tasks/:id/retry', { id: row.task! }), {}, () =>
+                act(request('POST /api/tasks/:id/cancel', { id: row.task! })),
               )
             }
           >
@@ -152,7 +153,7 @@ function ItemBody({ row, asked }: { row: InboxRow; asked: Asked | undefined }) {
   if (asked) {
     const answer = (picks: string[]) => {
       const sent = answerTo(row, asked.options, picks)
-      if (sent) act(sent.path, sent.body)
+      if (sent) act(sent.to, sent.fields)
     }
     return <QuestionForm asked={asked} answer={answer} yesAndNo />
   }
@@ -266,7 +267,7 @@ function CommentForm({ task, close }: { task: string; close(): void }) {
       class="choices"
       onSubmit={(event) => {
         event.preventDefault()
-        if (words.trim() !== '') act(taskPath(task, 'comment'), { text: words }, close)
+        if (words.trim() !== '') act(request('POST /api/tasks/:id/comment', { id: task }), { text: words }, close)
       }}
       onKeyDown={(event) => event.key === 'Escape' && close()}
     >
@@ -294,7 +295,7 @@ function RejectForm({ task, row, close }: { task: string; row: InboxRow; close()
       placeholder="What is to be changed"
       button="Send back"
       focus
-      send={(text) => act(taskPath(task, 'reject'), { ...seenTry(row), text }, close)}
+      send={(text) => act(request('POST /api/tasks/:id/reject', { id: task }), { ...seenTry(row), text }, close)}
       close={close}
     />
   )

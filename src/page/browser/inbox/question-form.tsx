@@ -3,7 +3,8 @@ import type { AgentQuestion, Task } from '../../../hub/model/tasks/task.ts'
 import { useState } from 'preact/hooks'
 import { allowanceWords, optionKeys } from '../../../core/talk/consent.ts'
 import { LineForm } from '../frame/line-form.tsx'
-import { act, taskPath } from '../hub/act.ts'
+import { act } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { answerTo } from './inbox-acts.ts'
 import { TextDiff } from '../diff/diff-view.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
@@ -153,7 +154,7 @@ function ShownPart({ shown }: { shown: Shown }) {
 export function AgentQuestionForm({ asks, agent }: { asks: AgentQuestion; agent: string }) {
   const answer = (picks: string[]) => {
     const sent = answerTo({ agent }, asks.options, picks)
-    if (sent) act(sent.path, sent.body)
+    if (sent) act(sent.to, sent.fields)
   }
   return <QuestionForm asked={asks} answer={answer} />
 }
@@ -165,7 +166,7 @@ export function BlockedForm({ task }: { task: Task }) {
     return (
       <QuestionForm
         asked={{ text: question, options }}
-        answer={([pick = '']) => act(taskPath(task.id, 'answer'), { text: pick })}
+        answer={([pick = '']) => act(request('POST /api/tasks/:id/answer', { id: task.id }), { text: pick })}
       />
     )
   return (
@@ -177,7 +178,7 @@ export function BlockedForm({ task }: { task: Task }) {
         label="Your answer"
         placeholder="your answer"
         button="Answer"
-        send={(text) => act(taskPath(task.id, 'answer'), { text })}
+        send={(text) => act(request('POST /api/tasks/:id/answer', { id: task.id }), { text })}
       />
     </>
   )

@@ -1,6 +1,7 @@
 import type { CommentPlace, LineComment } from './line-comments.ts'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { act, actWithUndo, taskPath } from '../hub/act.ts'
+import { act, actWithUndo } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { draftKey, drafts, setDraft } from './line-comments.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { ago, moment } from '../words/words.ts'
@@ -43,7 +44,8 @@ function CommentForm({ task, place, draft }: { task: string; place: CommentPlace
     row?.querySelector<HTMLElement>('.code')?.focus()
   }
   const send = () => {
-    if (draft.trim() !== '') act(taskPath(task, 'comment'), { text: draft, at: place }, close)
+    if (draft.trim() !== '')
+      act(request('POST /api/tasks/:id/comment', { id: task }), { text: draft, at: place }, close)
   }
   return (
     <form
@@ -80,7 +82,8 @@ function CommentForm({ task, place, draft }: { task: string; place: CommentPlace
 /** A comment with what can be done about it; with `isListed`, it is in a list and names its line. */
 function Comment({ task, comment, isListed = false, link }: CommentProps) {
   const { number, by, at, text, place, resolved } = comment
-  const resolve = (isResolved: boolean) => act(taskPath(task, `comments/${number}/resolve`), { resolved: isResolved })
+  const resolve = (isResolved: boolean) =>
+    act(request('POST /api/tasks/:id/comments/:number/resolve', { id: task, number }), { resolved: isResolved })
   const words = (
     <>
       <p class="quiet">
@@ -128,7 +131,7 @@ function Comment({ task, comment, isListed = false, link }: CommentProps) {
           onClick={() =>
             actWithUndo(
               'The comment is resolved.',
-              taskPath(task, `comments/${number}/resolve`),
+              request('POST /api/tasks/:id/comments/:number/resolve', { id: task, number }),
               { resolved: true },
               () => resolve(false),
             )

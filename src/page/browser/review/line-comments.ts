@@ -5,7 +5,7 @@ import type { DiffDocument } from '../diff/diff-document.ts'
 import type { DiffFile } from '../diff/diff-file.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { taskPath } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { lineKinds } from '../diff/diff-lines.ts'
 import { pathOf } from '../diff/diff-file.ts'
 import { call } from '../hub/hub-connection.ts'
@@ -25,8 +25,8 @@ export function useLineComments(task: Task): LineComment[] {
   const [read, setRead] = useState<readonly TaskNote[]>([])
   useEffect(() => {
     let over = false
-    call('GET', taskPath(task.id, 'comments')).then(
-      (notes) => over || setRead(notes as TaskNote[]),
+    call(request('GET /api/tasks/:id/comments', { id: task.id })).then(
+      (notes) => over || setRead(notes),
       // The task itself carries the newest comments.
       () => {},
     )

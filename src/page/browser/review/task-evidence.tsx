@@ -1,7 +1,8 @@
 import type { TaskCheck, TaskTry } from '../../../hub/model/tasks/task-try.ts'
 import { useMemo, useState } from 'preact/hooks'
 import { sizeWords } from '../../../base/text/size-words.ts'
-import { taskPath } from '../hub/act.ts'
+import type { HubRequest } from '../hub/hub-request.ts'
+import { request } from '../hub/hub-request.ts'
 import { outputLines, outputParts } from '../words/ansi-text.ts'
 import { openText } from '../hub/hub-connection.ts'
 import { VirtualList } from '../lists/virtual-list.tsx'
@@ -34,19 +35,27 @@ export function Evidence({ task, tried }: { task: string; tried: TaskTry }) {
         {evidenceWords(checks)}
       </p>
       {checks.map((check, at) => (
-        <Check key={at} check={check} path={taskPath(task, `tries/${tried.number}/checks/${at + 1}/output`)} />
+        <Check
+          key={at}
+          check={check}
+          kept={request('GET /api/tasks/:id/tries/:number/checks/:check/output', {
+            id: task,
+            number: tried.number,
+            check: at + 1,
+          })}
+        />
       ))}
     </section>
   )
 }
 
-function Check({ check, path }: { check: TaskCheck; path: string }) {
+function Check({ check, kept }: { check: TaskCheck; kept: HubRequest }) {
   const { command, exit, why, ms, output, whole, ranBy } = check
   const [all, setAll] = useState<string>()
   const [trouble, setTrouble] = useState('')
   const passed = hasPassed(check)
   const read = () => {
-    readOutput(path).then(setAll, (error: unknown) =>
+    readOutput(kept).then(setAll, (error: unknown) =>
       setTrouble(error instanceof Error ? error.message : String(error)),
     )
   }
@@ -74,8 +83,8 @@ function Check({ check, path }: { check: TaskCheck; path: string }) {
 }
 
 /** Reads an output as far as a page can show it. */
-async function readOutput(path: string): Promise<string> {
-  const response = await openText(path)
+async function readOutput(whole: HubRequest): Promise<string> {
+  const response = await openText(whole)
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   for (;;) {

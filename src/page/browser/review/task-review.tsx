@@ -5,7 +5,7 @@ import type { LoadedDiff } from '../diff/diff-loading.ts'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { sizeWords } from '../../../base/text/size-words.ts'
 import { lookedItem, markKey } from '../../../hub/model/tasks/inbox.ts'
-import { taskPath } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { address, setFilter, setFilters, taskLink } from '../frame/address.ts'
 import { CommentList, LineTalk } from './comment-views.tsx'
 import { useDiff } from '../diff/diff-loading.ts'
@@ -152,7 +152,7 @@ function Changes({ task, tried, comments }: ChangesProps) {
     if (isMarked || (looked ?? 0) >= tried.number) return
     setMarked(true)
     // A person who may only read has no marks.
-    call('POST', taskPath(task.id, 'looked'), { try: tried.number }).catch(() => {})
+    call(request('POST /api/tasks/:id/looked', { id: task.id }), { try: tried.number }).catch(() => {})
   }
   useEffect(() => {
     if (!tried.diff && tried.ended !== undefined) look()

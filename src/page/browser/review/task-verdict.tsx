@@ -1,7 +1,8 @@
 import type { TaskMerge, TaskTry, TryReview } from '../../../hub/model/tasks/task-try.ts'
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { useRef, useState } from 'preact/hooks'
-import { act, actLater, actWithUndo, held, refused, taskPath, tell } from '../hub/act.ts'
+import { act, actLater, actWithUndo, held, refused, tell } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { HubRefusal, call } from '../hub/hub-connection.ts'
 import { draftsOf, setDraft } from './line-comments.ts'
 import { usePageKeys } from '../frame/page-keys.ts'
@@ -33,18 +34,19 @@ export function Verdict({ task, tried, open, tryLink }: VerdictProps) {
     })
   const approve = (merge: boolean) =>
     later(merge ? 'Approving and merging …' : 'Approving …', async () => {
-      const answer = (await call('POST', taskPath(id, 'approve'), merge ? { ...named, merge } : named)) as {
-        merged?: TaskMerge
-      }
+      const answer = await call(request('POST /api/tasks/:id/approve', { id }), merge ? { ...named, merge } : named)
       return answer.merged ? `Approved. ${mergeWords(answer.merged)}` : 'Approved.'
     })
   const reject = () =>
     later('Sending the task back …', async () => {
       for (const { key, place, text } of unsent) {
-        await call('POST', taskPath(id, 'comment'), { text, at: place })
+        await call(request('POST /api/tasks/:id/comment', { id }), { text, at: place })
         setDraft(key, undefined)
       }
-      await call('POST', taskPath(id, 'reject'), { ...named, text: words.trim() === '' ? undefined : words })
+      await call(request('POST /api/tasks/:id/reject', { id }), {
+        ...named,
+        text: words.trim() === '' ? undefined : words,
+      })
       setWords('')
       return 'The task was sent back with the comments.'
     })
@@ -81,7 +83,7 @@ export function Verdict({ task, tried, open, tryLink }: VerdictProps) {
           type="button"
           disabled={words.trim() === ''}
           onClick={() =>
-            act(taskPath(id, 'comment'), { text: words }, () => {
+            act(request('POST /api/tasks/:id/comment', { id }), { text: words }, () => {
               setWords('')
               tell('The comment is added.')
             })
@@ -106,7 +108,7 @@ export function Verdict({ task, tried, open, tryLink }: VerdictProps) {
           </button>
         ) : null}
         {state === 'FAILED' || state === 'CANCELLED' ? (
-          <button type="button" onClick={() => act(taskPath(id, 'retry'))}>
+          <button type="button" onClick={() => act(request('POST /api/tasks/:id/retry', { id }))}>
             Try again
           </button>
         ) : null}
@@ -114,7 +116,9 @@ export function Verdict({ task, tried, open, tryLink }: VerdictProps) {
           <button
             type="button"
             onClick={() =>
-              actWithUndo('The task is cancelled.', taskPath(id, 'cancel'), {}, () => act(taskPath(id, 'retry')))
+              actWithUndo('The task is cancelled.', request('POST /api/tasks/:id/cancel', { id }), {}, () =>
+                act(request('POST /api/tasks/:id/retry', { id })),
+              )
             }
           >
             Cancel the task

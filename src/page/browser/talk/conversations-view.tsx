@@ -5,6 +5,7 @@ import { sizeWords } from '../../../base/text/size-words.ts'
 import { refused } from '../hub/act.ts'
 import { address, sessionLink } from '../frame/address.ts'
 import { call } from '../hub/hub-connection.ts'
+import { request } from '../hub/hub-request.ts'
 import { rowClass } from '../frame/list-keys.ts'
 import { markedWords } from '../words/marked-words.ts'
 import { PromptForm } from './prompt-form.tsx'
@@ -52,10 +53,13 @@ export function ConversationsView() {
 async function read(search: string): Promise<void> {
   try {
     if (search === '') {
-      const [projects, conversations] = await Promise.all([call('GET', '/api/projects'), call('GET', '/api/sessions')])
-      kept.value = { projects: projects as KeptProject[], conversations: conversations as KeptConversation[] }
+      const [projects, conversations] = await Promise.all([
+        call(request('GET /api/projects')),
+        call(request('GET /api/sessions')),
+      ])
+      kept.value = { projects, conversations }
     } else {
-      const hits = (await call('GET', `/api/search?q=${encodeURIComponent(search)}`)) as FoundWords[]
+      const hits = await call(request('GET /api/search'), { q: search })
       // An answer that comes late must not replace the one to the newer words.
       if (search === searchWords()) found.value = hits
     }

@@ -1,12 +1,12 @@
+import type { PromptRules } from '../../../core/turns/machine-prompts.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { refused } from '../hub/act.ts'
 import { sessionLink } from '../frame/address.ts'
 import { call } from '../hub/hub-connection.ts'
+import { request } from '../hub/hub-request.ts'
 
 /** Whether the hub takes prompts, and the agents that can be named; undefined until it was asked. */
-type PromptRules = { allowed: boolean; agents: string[] }
-
 const rules = signal<PromptRules | undefined>(undefined)
 
 /** Sends a prompt to a project: in the session that is shown, or in a new one. */
@@ -17,8 +17,8 @@ export function PromptForm({ session, project, isBusy }: { session?: string; pro
   const [isSending, setSending] = useState(false)
   useEffect(() => {
     if (rules.value) return
-    call('GET', '/api/prompts').then(
-      (read) => (rules.value = read as PromptRules),
+    call(request('GET /api/prompts')).then(
+      (read) => (rules.value = read),
       () => {},
     )
   }, [])
@@ -39,11 +39,10 @@ export function PromptForm({ session, project, isBusy }: { session?: string; pro
       ...(agent === '' ? {} : { agent }),
       ...(isNew || session === undefined ? { fresh: true } : {}),
     }
-    call('POST', '/api/prompts', body).then(
-      (sent) => {
+    call(request('POST /api/prompts'), body).then(
+      ({ session: begun }) => {
         setText('')
         setSending(false)
-        const { session: begun } = sent as { session: string }
         if (begun !== session) location.hash = sessionLink(begun)
       },
       (error: unknown) => {

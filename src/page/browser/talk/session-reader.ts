@@ -1,8 +1,9 @@
-import type { EntryPage, PlacedEntry } from '../../../core/turns/conversations.ts'
+import type { EntryPage, PageWish, PlacedEntry } from '../../../core/turns/conversations.ts'
 import type { LiveChange } from '../../../core/turns/machine-turns.ts'
 import type { LiveState } from './session-blocks.ts'
 import { batch, signal } from '@preact/signals'
 import { streamEvents } from '../hub/event-text.ts'
+import { request } from '../hub/hub-request.ts'
 import { silenceMs } from '../../heartbeat.ts'
 import {
   HubRefusal,
@@ -55,7 +56,7 @@ export class SessionReader {
     const first = this.entries.value?.[0]
     if (!first || !this.hasOlder.value) return
     // A page that cannot be read is shown as trouble.
-    void this.#read(`?before=${first.at}`, ({ entries, older }) => {
+    void this.#read({ before: first.at }, ({ entries, older }) => {
       begin()
       const all = [...entries, ...(this.entries.value ?? [])]
       if (all.length > mostEntries) {
@@ -70,7 +71,7 @@ export class SessionReader {
   newer(begin: () => void): void {
     const last = this.entries.value?.at(-1)
     if (!last || !this.hasNewer.value) return
-    void this.#read(`?after=${last.at}`, ({ entries, newer }) => {
+    void this.#read({ after: last.at }, ({ entries, newer }) => {
       begin()
       const all = [...(this.entries.value ?? []), ...entries]
       if (all.length > mostEntries) this.hasOlder.value = true
@@ -86,21 +87,19 @@ export class SessionReader {
     await this.#open(undefined)
   }
 
-  get #path(): string {
-    return `/api/sessions/${encodeURIComponent(this.#session)}`
-  }
-
   async #open(around: string | undefined): Promise<void> {
-    const query = around === undefined ? '' : `?around=${encodeURIComponent(around)}`
     for (let pauseMs = firstPauseMs; !this.#closed.signal.aborted;) {
-      const isRead = await this.#read(query, ({ title, project, entries, older, newer }) => {
-        this.title.value = title
-        this.project.value = project
-        this.entries.value = entries
-        this.hasOlder.value = older
-        this.hasNewer.value = newer
-        if (!newer) void this.#follow()
-      })
+      const isRead = await this.#read(
+        around === undefined ? {} : { around },
+        ({ title, project, entries, older, newer }) => {
+          this.title.value = title
+          this.project.value = project
+          this.entries.value = entries
+          this.hasOlder.value = older
+          this.hasNewer.value = newer
+          if (!newer) void this.#follow()
+        },
+      )
       if (isRead || this.entries.value) return
       await pause(pauseMs)
       pauseMs = longerPause(pauseMs)
@@ -108,11 +107,11 @@ export class SessionReader {
   }
 
   /** Reads a page; returns whether it was read. One page is read at a time. */
-  async #read(query: string, take: (page: EntryPage) => void): Promise<boolean> {
+  async #read(place: PageWish, take: (page: EntryPage) => void): Promise<boolean> {
     if (this.#isReading) return false
     this.#isReading = true
     try {
-      const page = (await call('GET', `${this.#path}/entries${query}`)) as EntryPage
+      const page = await call(request('GET /api/sessions/:id/entries', { id: this.#session }), place)
       if (!this.#closed.signal.aborted)
         batch(() => {
           take(page)
@@ -155,7 +154,7 @@ export class SessionReader {
         // The hub sends the live text of running turns again with each connection.
         this.#turns.clear()
         const last = this.#fresh.at(-1) ?? this.entries.value?.at(-1)
-        const response = await fetch(`${this.#path}/live?after=${last?.at ?? 0}`, {
+        const response = await fetch(`/api/sessions/${encodeURIComponent(this.#session)}/live?after=${last?.at ?? 0}`, {
           headers: proof(),
           credentials: 'same-origin',
           signal: AbortSignal.any([left, silence.signal]),

@@ -2,7 +2,8 @@ import type { PlacedEntry } from '../../../core/turns/conversations.ts'
 import type { QuestionBlock } from '../../../chat/transcript/block.ts'
 import type { NamedBlock } from './session-blocks.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { act, turnPath } from '../hub/act.ts'
+import { act } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { BlockView } from './block-view.tsx'
 import { me, turns } from '../hub/hub-state.ts'
 import { rowClass } from '../frame/list-keys.ts'
@@ -31,7 +32,12 @@ export function SessionView({ session, at }: { session: string; at?: string }) {
   const questionForm = ({ ask, turn }: QuestionBlock) => {
     const asked = running.find((row) => row.turn === turn)?.asks.find((one) => one.ask === ask)
     if (!asked) return undefined
-    return <QuestionForm asked={asked.question} answer={(picks) => act(turnPath(turn, 'answer'), { ask, picks })} />
+    return (
+      <QuestionForm
+        asked={asked.question}
+        answer={(picks) => act(request('POST /api/turns/:id/answer', { id: turn }), { ask, picks })}
+      />
+    )
   }
   const target = at === undefined ? undefined : blockOf(at, entries ?? [])
   return (

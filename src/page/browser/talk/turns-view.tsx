@@ -1,5 +1,6 @@
 import type { TurnRow } from '../../../core/turns/machine-turns.ts'
-import { act, turnPath } from '../hub/act.ts'
+import { act } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { sessionLink } from '../frame/address.ts'
 import { turns } from '../hub/hub-state.ts'
 import { LineForm } from '../frame/line-form.tsx'
@@ -51,7 +52,7 @@ function TurnQuestions({ row }: { row: TurnRow }) {
         <QuestionForm
           key={ask}
           asked={question}
-          answer={(picks) => act(turnPath(row.turn, 'answer'), { ask, picks })}
+          answer={(picks) => act(request('POST /api/turns/:id/answer', { id: row.turn }), { ask, picks })}
         />
       ))}
     </>
@@ -93,9 +94,9 @@ export function TurnActs({ row: { turn, machine, onlyReading } }: { row: TurnRow
       label="Message to the agent"
       placeholder="Message to the agent at work"
       button="Send"
-      send={(text, clear) => act(turnPath(turn, 'steer'), { text }, clear)}
+      send={(text, clear) => act(request('POST /api/turns/:id/steer', { id: turn }), { text }, clear)}
     >
-      <button type="button" data-key="x" onClick={() => act(turnPath(turn, 'cancel'))}>
+      <button type="button" data-key="x" onClick={() => act(request('POST /api/turns/:id/cancel', { id: turn }))}>
         <kbd>x</kbd> Cancel the turn
       </button>
     </LineForm>

@@ -5,12 +5,13 @@ import { sizeWords } from '../../../base/text/size-words.ts'
 import { longestAttachment, mostAttachments } from '../../../hub/model/tasks/attachment.ts'
 import { refused } from '../hub/act.ts'
 import { proof, refusalOf } from '../hub/hub-connection.ts'
+import { request } from '../hub/hub-request.ts'
 
 /** A file that was sent to the hub and waits for its task. */
 export type SentFile = { id: string; name: string; bytes: number }
 
 async function send(file: File): Promise<SentFile> {
-  const response = await fetch('/api/attachments', {
+  const response = await fetch(request('POST /api/attachments').path, {
     method: 'POST',
     headers: { ...proof(), 'content-type': 'application/octet-stream' },
     body: file,
@@ -79,7 +80,7 @@ export function TaskFiles({ task }: { task: Task }) {
     <ul class="task-files" aria-label="Files of the task">
       {attachments.map((file, at) => (
         <li key={file.name}>
-          <TaskFile path={`/api/tasks/${encodeURIComponent(id)}/attachments/${at + 1}`} file={file} />
+          <TaskFile path={request('GET /api/tasks/:id/attachments/:number', { id, number: at + 1 }).path} file={file} />
         </li>
       ))}
     </ul>

@@ -1,5 +1,6 @@
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { mainKey, workspaceName } from '../../../hub/model/tasks/workspace.ts'
+import { request } from '../hub/hub-request.ts'
 import { useState } from 'preact/hooks'
 import type { SentFile } from './attachments.tsx'
 import { act, tell } from '../hub/act.ts'
@@ -41,7 +42,7 @@ export function NewTask() {
       attachments: files.length === 0 ? undefined : files.map(({ id, name }) => ({ id, name })),
       cap: cost === '' ? undefined : { cost: Number(cost) },
     }
-    act('/api/tasks', task, () => {
+    act(request('POST /api/tasks'), task, () => {
       tell(`Added: ${firstLine(prompt)}`)
       // Text that the person typed meanwhile is the next task.
       setFields((now) => (now.prompt === prompt ? { ...emptyTask, workspace: now.workspace } : now))

@@ -1,6 +1,7 @@
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { pipelineOptions, pipelineState } from '../../../hub/model/tasks/pipeline.ts'
-import { act, pipelinePath } from '../hub/act.ts'
+import { act } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { taskLink } from '../frame/address.ts'
 import { pipelines, schedules, tasks } from '../hub/hub-state.ts'
 import { QuestionForm } from '../inbox/question-form.tsx'
@@ -30,7 +31,7 @@ export function PipelinePart({ task: { id: shown, pipeline: place } }: { task: T
             text: `The pipeline has ${asks.passed}. Tasks at work go on; no further one begins. How should it go on?`,
             options: pipelineOptions(asks),
           }}
-          answer={([pick = '']) => act(pipelinePath(id, 'answer'), { text: pick })}
+          answer={([pick = '']) => act(request('POST /api/pipelines/:id/answer', { id }), { text: pick })}
         />
       ) : null}
       <ul class="rows">
@@ -49,10 +50,10 @@ export function PipelinePart({ task: { id: shown, pipeline: place } }: { task: T
       </ul>
       {isOver ? null : (
         <p class="buttons">
-          <button onClick={() => act(pipelinePath(id, paused ? 'resume' : 'pause'))}>
+          <button onClick={() => act(request(`POST /api/pipelines/:id/${paused ? 'resume' : 'pause'}`, { id }))}>
             {paused ? 'Resume the pipeline' : 'Pause the pipeline'}
           </button>
-          <button onClick={() => act(pipelinePath(id, 'cancel'))}>Cancel the pipeline</button>
+          <button onClick={() => act(request('POST /api/pipelines/:id/cancel', { id }))}>Cancel the pipeline</button>
         </p>
       )}
     </section>

@@ -1,7 +1,8 @@
 import type { Schedule } from '../../../hub/model/plans/schedule.ts'
 import { useState } from 'preact/hooks'
 import { taskLink } from '../frame/address.ts'
-import { act, schedulePath } from '../hub/act.ts'
+import { act } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { me, pipelines, schedules } from '../hub/hub-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { clockTime, count, moment } from '../words/words.ts'
@@ -53,14 +54,14 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
             <span>
               Remove the schedule <VisibleWords text={name} /> with its plan? Pipelines that it began go on.
             </span>
-            <button onClick={() => act(schedulePath(id, 'remove'))}>Remove it</button>
+            <button onClick={() => act(request('POST /api/schedules/:id/remove', { id }))}>Remove it</button>
             <button onClick={() => setAsked(false)}>Keep it</button>
           </div>
         ) : (
           <div class="buttons acts">
             <button
               title={paused ? 'Times that passed meanwhile are not run' : 'Begins no run until it is resumed'}
-              onClick={() => act(schedulePath(id, paused ? 'resume' : 'pause'))}
+              onClick={() => act(request(`POST /api/schedules/:id/${paused ? 'resume' : 'pause'}`, { id }))}
             >
               {paused ? 'Resume' : 'Pause'}
             </button>

@@ -3,7 +3,8 @@ import type { OrderName } from './task-filters.ts'
 import { wholeName } from '../../../hub/model/tasks/workspace.ts'
 import { signal } from '@preact/signals'
 import { spentOn } from '../../../hub/model/tasks/spending-cap.ts'
-import { act, actWithUndo, taskPath } from '../hub/act.ts'
+import { act, actWithUndo } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { agentLink, taskLink } from '../frame/address.ts'
 import { agents, tasks, whyWaits } from '../hub/hub-state.ts'
 import { bounded, priorityBefore } from './task-filters.ts'
@@ -20,8 +21,8 @@ const target = signal<string | undefined>(undefined)
 function changePriority(task: Task, priority: number): void {
   if (priority === task.priority) return
   const words = `${priority > task.priority ? 'Sooner' : 'Later'}, priority ${priority}: ${firstLine(task.prompt)}`
-  const path = taskPath(task.id, 'redirect')
-  actWithUndo(words, path, { priority }, () => act(path, { priority: task.priority }))
+  const to = request('POST /api/tasks/:id/redirect', { id: task.id })
+  actWithUndo(words, to, { priority }, () => act(to, { priority: task.priority }))
 }
 
 /** A task of the board. `last` is the last task of the queue, for a card that can be dragged in it. */

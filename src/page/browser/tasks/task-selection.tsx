@@ -1,6 +1,8 @@
+import type { FieldsOf } from '../../../hub/model/operations/operations.ts'
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { signal } from '@preact/signals'
-import { act, actLater, taskPath, tell } from '../hub/act.ts'
+import { act, actLater, tell } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { agents, tasks } from '../hub/hub-state.ts'
 import { bounded } from './task-filters.ts'
 
@@ -45,32 +47,33 @@ export function SelectionBar() {
   const unmark = () => {
     marked.value = new Set()
   }
-  const each = (all: readonly Task[], verb: string, body: (task: Task) => object) => {
-    for (const task of all) act(taskPath(task.id, verb), body(task))
-  }
+  const cancelOne = ({ id }: Task) => act(request('POST /api/tasks/:id/cancel', { id }))
+  const redirect = ({ id }: Task, change: FieldsOf<'POST /api/tasks/:id/redirect'>) =>
+    act(request('POST /api/tasks/:id/redirect', { id }), change)
   const retry = () => {
-    each(retried, 'retry', () => ({}))
-    tell(`${some(retried.length)} tried again`, () => each(retried, 'cancel', () => ({})))
+    for (const { id } of retried) act(request('POST /api/tasks/:id/retry', { id }))
+    tell(`${some(retried.length)} tried again`, () => retried.forEach(cancelOne))
     unmark()
   }
   const reorder = (by: number) => () => {
-    each(queued, 'redirect', ({ priority }) => ({ priority: bounded(priority + by) }))
-    const back = () => each(queued, 'redirect', ({ priority }) => ({ priority }))
+    for (const task of queued) redirect(task, { priority: bounded(task.priority + by) })
+    const back = () => queued.forEach((task) => redirect(task, { priority: task.priority }))
     tell(`${some(queued.length)} ${by > 0 ? 'sooner' : 'later'}`, back)
     unmark()
   }
   /** A failed task is tried again by the agent that it is given to. */
   const give = (wish: string) => {
-    each(queued, 'redirect', () => ({ wish }))
-    for (const { id } of retried) act(taskPath(id, 'retry'), {}, () => act(taskPath(id, 'redirect'), { wish }))
+    for (const task of queued) redirect(task, { wish })
+    for (const task of retried)
+      act(request('POST /api/tasks/:id/retry', { id: task.id }), {}, () => redirect(task, { wish }))
     tell(`${some(given.length)} given to ${wish === '' ? 'any agent' : wish}`, () => {
-      each(queued, 'redirect', (task) => ({ wish: task.wish ?? '' }))
-      each(retried, 'cancel', () => ({}))
+      for (const task of queued) redirect(task, { wish: task.wish ?? '' })
+      retried.forEach(cancelOne)
     })
     unmark()
   }
   const cancel = () => {
-    actLater('cancel marked', `Cancels ${some(open.length)}`, () => each(open, 'cancel', () => ({})))
+    actLater('cancel marked', `Cancels ${some(open.length)}`, () => open.forEach(cancelOne))
     unmark()
   }
   return (

@@ -2,7 +2,7 @@ import type { TaskNote } from '../../../hub/model/tasks/task-note.ts'
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { noteWords } from '../../../hub/model/tasks/task-note.ts'
-import { taskPath } from '../hub/act.ts'
+import { request } from '../hub/hub-request.ts'
 import { address, setFilter } from '../frame/address.ts'
 import { call } from '../hub/hub-connection.ts'
 import { VirtualList } from '../lists/virtual-list.tsx'
@@ -76,8 +76,7 @@ export function Timeline({ task }: { task: Task }) {
     const numbers = new Set(notes.map(({ number }) => number))
     let before = task.noted ?? 0
     while (numbers.has(before)) before--
-    const path = `${taskPath(task.id, 'notes')}?before=${before + 1}&most=500`
-    const page = (await call('GET', path)) as { notes: TaskNote[] }
+    const page = await call(request('GET /api/tasks/:id/notes', { id: task.id }), { before: before + 1, most: 500 })
     setOlder([...older, ...page.notes])
   }
   return (

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { duration } from '../../../chat/style/numbers.ts'
 import { address, setFilter } from '../frame/address.ts'
 import { call } from '../hub/hub-connection.ts'
+import { request } from '../hub/hub-request.ts'
 import { UsageChart } from './usage-chart.tsx'
 import { dayMs, filledDays, rangeNamed, ranges, since } from './usage-range.ts'
 import { count, moment, now } from '../words/words.ts'
@@ -30,10 +31,10 @@ export function UsageView() {
   useEffect(() => {
     let isOver = false
     const from = since(range, Date.now())
-    call('GET', `/api/usage?by=${by.name}&since=${from}&zone=${encodeURIComponent(zone)}`).then(
+    call(request('GET /api/usage'), { by: by.name, since: from, zone }).then(
       (read) => {
         if (isOver) return
-        setUsage(read as Usage)
+        setUsage(read)
         setTrouble('')
       },
       (error: unknown) => setTrouble(error instanceof Error ? error.message : String(error)),
