@@ -1,6 +1,7 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Agent, Leash, Traits, Turn } from '../core/work/agent.ts'
 import type { Outcome } from '../core/talk/outcome.ts'
+import type { RecordedAnswers } from '../core/talk/question.ts'
 import type { Profile } from '../core/profile/profile.ts'
 import { Channel } from '../base/channel.ts'
 import { defined } from '../base/defined.ts'
@@ -16,16 +17,18 @@ export type Emit = (event: Event) => Promise<void>
 /** Takes one turn and emits its events, the `end` last. `resume` is the key of a thread that was handed in. */
 type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
 
+/** The place of an agent: its leash, the key of its thread, and what records the answers that its questions get. */
+export type Seat = {
+  leash: Leash
+  resume?: string | undefined
+  recorded?: ((turn: Turn) => RecordedAnswers) | undefined
+}
+
 /**
  * Makes an agent of a function that takes its turns. The agent keeps to the tighter of its own leash and the turn's, can
  * be left or closed at any moment, and never throws.
  */
-export function seatedAgent(
-  name: string,
-  traits: Traits,
-  seat: { leash: Leash; resume?: string | undefined },
-  take: TakeTurn,
-): Agent {
+export function seatedAgent(name: string, traits: Traits, seat: Seat, take: TakeTurn): Agent {
   const close = new AbortController()
   let { resume } = seat
   let work: Promise<void> = Promise.resolve()
@@ -39,8 +42,14 @@ export function seatedAgent(
       const key = resume
       resume = undefined
       const leash = tighter(seat.leash, turn.leash)
-      work = take({ ...turn, leash, signal }, key, (event) => out.push(event))
-        .catch((error) => out.push({ type: 'end', outcome: brokenTurn(name, error) }))
+      const answers = seat.recorded?.(turn)
+      const emit: Emit = async (event) => {
+        if (event.type === 'end') await answers?.settle()
+        for (const text of answers?.notes.splice(0) ?? []) await out.push({ type: 'note', text, by: 'termaite' })
+        return out.push(event)
+      }
+      work = take({ ...turn, leash, signal, ask: answers?.ask ?? turn.ask }, key, emit)
+        .catch((error) => emit({ type: 'end', outcome: brokenTurn(name, error) }))
         .finally(() => out.close())
       try {
         yield* out

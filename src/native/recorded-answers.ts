@@ -1,8 +1,8 @@
 import type { Clock } from '../base/time/clock.ts'
 import type { Event } from '../core/talk/entry.ts'
-import type { Ask, Question, Shown } from '../core/talk/question.ts'
+import type { Ask, Question, RecordedAnswers, Shown } from '../core/talk/question.ts'
 import type { Store } from '../core/talk/store.ts'
-import type { Agent } from '../core/work/agent.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
 import type { AuditContext, AuditedAct } from '../safety/audit-entry.ts'
 import type { Audit } from '../safety/audit-log.ts'
 import type { Border } from '../safety/border.ts'
@@ -56,7 +56,7 @@ export function withRecordedAnswers(
   // A copy of the properties themselves: some change while the agent lives, such as its terminal.
   const recording = Object.defineProperties({}, Object.getOwnPropertyDescriptors(agent)) as Agent
   recording.turn = async function* (turn): AsyncGenerator<Event> {
-    const answers = recorded(turn.ask, name, { ...record, scene: { ...record.scene, turn: turn.id } }, counts)
+    const answers = turnAnswers(turn, name, record, counts)
     for await (const event of agent.turn({ ...turn, ask: answers.ask })) {
       if (event.type === 'end') await answers.settle()
       for (const text of answers.notes.splice(0)) yield { type: 'note', text, by: 'termaite' }
@@ -75,8 +75,21 @@ export function withRecordedAnswers(
   return recording
 }
 
+/** Records the answers of one turn: for an agent that asks by itself, and ends with `settle` after the notes. */
+export const turnAnswers = (
+  turn: Pick<Turn, 'ask' | 'id'>,
+  name: string,
+  record: AnswerRecord,
+  counts: (question: Question) => boolean,
+): RecordedAnswers => recorded(turn.ask, name, { ...record, scene: { ...record.scene, turn: turn.id } }, counts)
+
 /** Asks as before, and records each answer that counts; `settle` records beside the audit how far the permission goes. */
-function recorded(ask: Ask, name: string, { audit, scene }: AnswerRecord, counts: (question: Question) => boolean) {
+function recorded(
+  ask: Ask,
+  name: string,
+  { audit, scene }: AnswerRecord,
+  counts: (question: Question) => boolean,
+): RecordedAnswers {
   const notes: string[] = []
   let used: Audit | undefined
   return {

@@ -21,7 +21,7 @@ import { behindVendorBorder } from '../border/vendor-border.ts'
 import { foldersWords } from '../native/added-folders.ts'
 import { agentEnvironment } from '../border/agent-environment.ts'
 import { wallAround } from '../native/agent-wall.ts'
-import { allowsAct, answerRecord, withRecordedAnswers } from '../native/recorded-answers.ts'
+import { allowsAct, answerRecord, turnAnswers, withRecordedAnswers } from '../native/recorded-answers.ts'
 import { nativeSeat } from '../native/native-seat.ts'
 import { enabledAgents, leashOf, windowOf } from '../settings/enabled-agents.ts'
 
@@ -50,9 +50,7 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
     open(name, seat) {
       const agent = agents.get(name)
       if (!agent) throw new Error(`${name} is not in the roster`)
-      const opened = behindVendorBorder(openAgent(agent, settings, seat, parts), { vendors, changing, mask })
-      if (agent.kind === 'native' || !parts.native) return opened
-      return withRecordedAnswers(opened, answerRecord(parts.native), allowsAct)
+      return behindVendorBorder(openAgent(agent, settings, seat, parts), { vendors, changing, mask })
     },
   }
 }
@@ -68,10 +66,12 @@ function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSe
   }
   if (agent.kind === 'screen') {
     const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat, advises: parts.advises }, parts)
-    return agent.ownView ? withOwnView(own) : own
+    const recording = parts.native ? withRecordedAnswers(own, answerRecord(parts.native), allowsAct) : own
+    return agent.ownView ? withOwnView(recording) : recording
   }
   const open = agent.kind === 'acp' ? acpAgent : pipeAgent
   const folders = foldersOf(parts)
+  const record = parts.native && answerRecord(parts.native)
   const opened = open(
     {
       name: agent.name,
@@ -87,7 +87,7 @@ function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSe
       timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
     },
-    { leash, resume: seat.resume },
+    { leash, resume: seat.resume, recorded: record && ((turn) => turnAnswers(turn, agent.name, record, allowsAct)) },
     {
       ...parts,
       env: agentEnvironment(parts.env, agent, settings),

@@ -7,7 +7,7 @@ import type { App } from './app.ts'
 import { healthDoc } from './rotation/health.ts'
 import { rotate } from './rotation/rotate.ts'
 import { rosterParts } from './app.ts'
-import { allowsAgent, answerRecord, withRecordedAnswers } from '../native/recorded-answers.ts'
+import { allowsAgent, answerRecord, turnAnswers } from '../native/recorded-answers.ts'
 import { openRoster } from './roster.ts'
 
 type RotationOptions = {
@@ -31,7 +31,8 @@ type RotationOptions = {
 
 /** Opens the rotation over the agents of the settings. */
 export function openRotation(app: App, { roster = app.roster, ...options }: RotationOptions): Agent {
-  const rotation = rotate(roster, {
+  const record = answerRecord(app.native)
+  return rotate(roster, {
     strategy: app.settings.rotationStrategy,
     health: healthDoc(app.store),
     cooldown: app.settings.cooldown,
@@ -39,9 +40,9 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
     mask: app.border.toward('vendor'),
     out: app.out,
     sharing: app.settings.sharing,
+    recorded: (turn) => turnAnswers(turn, 'rotation', record, allowsAgent),
     ...options,
   })
-  return withRecordedAnswers(rotation, answerRecord(app.native), allowsAgent)
 }
 
 /** The agents that may be consulted, and the one that is asked first; without it the rotation chooses. */

@@ -1,5 +1,5 @@
 import type { PipeParts, PipeSpec } from '../../src/agents/pipe/pipe-agent.ts'
-import type { PipeSeat } from '../../src/agents/pipe/pipe-command.ts'
+import type { Seat } from '../../src/agents/seat.ts'
 import type { Ask, Question } from '../../src/core/talk/question.ts'
 import type { AddressInfo } from 'node:net'
 import assert from 'node:assert/strict'
@@ -53,7 +53,7 @@ type Chain = {
 
 const opened =
   ({ without = [], guarded = true, variables }: Chain, stranger: string) =>
-  (spec: PipeSpec, seat: PipeSeat, parts: PipeParts): ReturnType<typeof pipeAgent> => {
+  (spec: PipeSpec, seat: Seat, parts: PipeParts): ReturnType<typeof pipeAgent> => {
     const agent = { name: spec.name, kind: 'pipe' as const, profile: spec.profile!.name as 'claude' }
     const own = Object.entries(parts.env).filter(([name]) => !without.includes(name))
     const env = { ...Object.fromEntries(own), ...variables?.(stranger) }

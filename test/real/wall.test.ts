@@ -1,5 +1,5 @@
 import type { PipeParts, PipeSpec } from '../../src/agents/pipe/pipe-agent.ts'
-import type { PipeSeat } from '../../src/agents/pipe/pipe-command.ts'
+import type { Seat } from '../../src/agents/seat.ts'
 import type { Profile } from '../../src/core/profile/profile.ts'
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -95,7 +95,7 @@ function unleashed(profile: Profile): Profile {
 }
 
 /** Opens a CLI with the flags of the leash `all`, behind a wall or without one. */
-const opened = (wall: boolean) => (spec: PipeSpec, seat: PipeSeat, parts: PipeParts) => {
+const opened = (wall: boolean) => (spec: PipeSpec, seat: Seat, parts: PipeParts) => {
   const agent = { name: spec.name, kind: 'pipe' as const, profile: spec.profile!.name as 'claude', wall }
   // Claude Code does not run with these flags as root; behind the wall it is not.
   const env = { ...parts.env, IS_SANDBOX: '1' }

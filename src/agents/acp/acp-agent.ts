@@ -1,8 +1,8 @@
 import type { Outcome, Failure } from '../../core/talk/outcome.ts'
 import type { Agent, Leash, Traits, Turn } from '../../core/work/agent.ts'
 import type { PipeParts } from '../pipe/pipe-agent.ts'
-import type { PipeSeat, PipeSpec } from '../pipe/pipe-command.ts'
-import type { Emit } from '../seat.ts'
+import type { PipeSpec } from '../pipe/pipe-command.ts'
+import type { Emit, Seat } from '../seat.ts'
 import { unshadowedArgv } from '../../base/process/program-path.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
@@ -19,7 +19,7 @@ export type AcpParts = Pick<PipeParts, 'blobs' | 'env' | 'changed' | 'enclose' |
  * An agent that speaks the Agent Client Protocol on its pipes: it asks for permission, and our answers enforce its leash. One process a
  * turn.
  */
-export function acpAgent(spec: PipeSpec, seat: PipeSeat, parts: AcpParts): Agent {
+export function acpAgent(spec: PipeSpec, seat: Seat, parts: AcpParts): Agent {
   const facts = spec.profile?.acp
   const traits: Traits = {
     window: spec.window,

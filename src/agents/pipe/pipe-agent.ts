@@ -1,10 +1,10 @@
 import type { Agent, Traits, Turn } from '../../core/work/agent.ts'
-import type { PipeSeat, PipeSpec } from './pipe-command.ts'
+import type { PipeSpec } from './pipe-command.ts'
 import type { Run } from '../../base/process/run.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { PipeResult } from './pipe-process.ts'
-import type { Emit } from '../seat.ts'
+import type { Emit, Seat } from '../seat.ts'
 import type { Lend } from '../lent-words.ts'
 import { lentWords } from '../lent-words.ts'
 import type { Enclose } from '../enclosure.ts'
@@ -36,7 +36,7 @@ export type PipeParts = {
 }
 
 /** An agent that reads a prompt from a pipe and answers on another: one process a turn. */
-export function pipeAgent(spec: PipeSpec, seat: PipeSeat, parts: PipeParts): Agent {
+export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
   const profile = composingProfile(spec)
   const traits: Traits = {
     window: spec.window,

@@ -28,8 +28,6 @@ export type PipeSpec = {
   folders?: readonly string[]
 }
 
-export type PipeSeat = { leash: Leash; resume?: string | undefined }
-
 /** The profile that composes the command; undefined when the person wrote one. */
 export function composingProfile(spec: PipeSpec): Profile | undefined {
   return spec.command === undefined ? spec.profile : undefined

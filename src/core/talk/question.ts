@@ -72,5 +72,8 @@ export type Question = {
  */
 export type Ask = (question: Question, withdrawn: AbortSignal, ask?: string) => Promise<string[] | undefined>
 
+/** An `ask` that records its answers; `notes` say which could not be recorded, and `settle` ends the record of a turn. */
+export type RecordedAnswers = { ask: Ask; notes: string[]; settle(): Promise<void> }
+
 /** The `ask` of a run that no person watches. */
 export const nobody: Ask = async () => undefined

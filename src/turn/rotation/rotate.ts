@@ -1,6 +1,6 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
-import type { Ask } from '../../core/talk/question.ts'
+import type { Ask, RecordedAnswers } from '../../core/talk/question.ts'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Agent, Leash, Roster, Traits, Turn, Strategy } from '../../core/work/agent.ts'
 import type { Cooldown, Health, Limit } from './health.ts'
@@ -35,12 +35,14 @@ export type Rotation = {
   sharing: 'all' | 'ask'
   /** The conversation that `sharing` is about, when the turn brings it in another form than its history. */
   told?: readonly Entry[]
-  /** A consultation never moves the position, and its failures ask the person nothing. */
+  /** A consultation never moves the position, and the person is not asked about its failures. */
   consulted?: boolean
   /** The files that changed since the last call, or since the turn began. */
   changes?(): Promise<string[]>
   /** Shortens the conversation, and says which agents are asked for that; gives the new history, or undefined when it could not. */
   compact?(turn: Turn, say: (words: string) => void): Promise<readonly Entry[] | undefined>
+  /** Records the answers that the rotation's own questions get. */
+  recorded?(turn: Turn): RecordedAnswers
 }
 
 /** An agent whose turn is taken by the first agent of the roster that can answer it. */
@@ -53,15 +55,30 @@ export function rotate(roster: Roster, o: Rotation): Agent {
       return (traits ??= sharedTraits(roster))
     },
     async *turn(turn) {
-      const round = new Round(roster, o, turn)
+      const answers = o.recorded?.(turn)
+      const round = new Round(roster, o, answers ? { ...turn, ask: answers.ask } : turn, answers?.notes)
       let outcome: Outcome
       try {
         // The agent that answered one piece of a turn takes the next piece too: it knows what it did.
-        outcome = yield* round.run(last?.turn === turn.id ? last.by : undefined)
+        let step = yield* round.begin(last?.turn === turn.id ? last.by : undefined)
+        while ('agent' in step) {
+          const { agent, record } = step
+          let taken: Outcome
+          try {
+            taken = yield* take(agent, step.turn, step.see)
+            record.end()
+          } finally {
+            await agent.close().catch(() => {})
+          }
+          step = yield* round.afterAttempt(step, taken)
+        }
+        outcome = step
       } catch (error) {
         outcome = failed('crash', `choosing an agent failed: ${messageOf(error)}`)
       }
       if (round.answeredBy !== undefined) last = { turn: turn.id, by: round.answeredBy }
+      await answers?.settle()
+      yield* round.unrecorded()
       yield { type: 'end', outcome }
     },
     async close() {},
@@ -76,9 +93,31 @@ const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'unfinished', '
 /** The most summaries in one turn for an agent that says that the conversation is too long: each halves the conversation. */
 const mostShortenings = 4
 
-/** One turn on its way through the roster. */
+/** One agent's attempt at a turn: the turn as the agent gets it, and what is noticed of it. */
+type RoundAttempt = {
+  name: string
+  agent: Agent
+  turn: Turn
+  /** The looser leash that the person allowed after an earlier attempt of this agent. */
+  allowed: Leash | undefined
+  record: AttemptRecord
+  person: PersonWatch
+  limits: readonly Limit[]
+  /** The agents that come after this one. */
+  others: readonly string[]
+  see: (event: Event) => void
+}
+
+/**
+ * One turn on its way through the roster. Its generators yield the rotation's own events; those of an agent go through `rotate` alone.
+ */
 class Round {
   answeredBy: string | undefined
+  /** The agents that may take the turn, and those of them that have yet to be tried, in their order. */
+  #names: readonly string[] = []
+  #line: string[] = []
+  /** Notes about answers that could not be recorded. */
+  #unrecorded: string[]
   #roster: Roster
   #o: Rotation
   /** The turn as the next agent gets it: with the failed attempts and what was typed to them. */
@@ -94,49 +133,62 @@ class Round {
   /** Vendors that know the conversation; undefined when it may be shared with all. */
   #vendors: Set<string> | undefined
 
-  constructor(roster: Roster, o: Rotation, turn: Turn) {
+  constructor(roster: Roster, o: Rotation, turn: Turn, unrecorded: string[] = []) {
     this.#roster = roster
     this.#o = o
     this.#turn = turn
+    this.#unrecorded = unrecorded
     this.#health = new HealthRecord(o, turn.clock)
     this.#attended = turn.attended === true && !o.consulted
   }
 
-  /** Asks one agent after another until an outcome ends the turn. `previous` answered an earlier piece of the same turn. */
-  async *run(previous: string | undefined): AsyncGenerator<Event, Outcome> {
+  /**
+   * Puts the agents into their order, and gives the first attempt, or the outcome if no agent can try. `previous` answered an earlier
+   * piece of the same turn.
+   */
+  async *begin(previous: string | undefined): AsyncGenerator<Event, RoundAttempt | Outcome> {
     const { first, only, sharing, strategy, random, told } = this.#o
     const known = this.#roster.names()
     const unknown = unknownAgent(known, first)
     if (unknown) return unknown
-    const names = only && first !== undefined ? [first] : known
+    const names = (this.#names = only && first !== undefined ? [first] : known)
 
     yield* this.#health.read()
     if (sharing === 'ask') this.#vendors = await vendorsTold(this.#roster, told ?? this.#turn.history, this.#turn)
     const { position } = this.#health.now
     const measured = strategy === 'measured' ? await this.#o.measured?.(this.#turn).catch(() => undefined) : undefined
-    const line = agentOrder(names, { strategy, random, position, drawn: measured?.line, first: first ?? previous })
-    const chosen = first === undefined && previous === undefined ? this.#nextFree(line) : undefined
+    this.#line = [...agentOrder(names, { strategy, random, position, drawn: measured?.line, first: first ?? previous })]
+    const chosen = first === undefined && previous === undefined ? this.#nextFree(this.#line) : undefined
     const why = chosen === undefined ? undefined : measured?.why(chosen)
     if (why !== undefined) yield note(why)
-    for (const [at, name] of line.entries()) {
+    return yield* this.#next()
+  }
+
+  /** The attempt of the next agent that can try, or the outcome if no agent is left. */
+  async *#next(): AsyncGenerator<Event, RoundAttempt | Outcome> {
+    for (let name = this.#line.shift(); name !== undefined; name = this.#line.shift()) {
       if (this.#turn.signal.aborted) return cancelled
-      const absence = this.#whySkipped(name, names)
+      const absence = this.#whySkipped(name, this.#names)
       if (absence !== undefined) {
-        if (name !== first) {
+        if (name !== this.#o.first) {
           yield note(`Skipped ${name}: ${absence}`)
           continue
         }
-        const decided = await this.#askAboutAbsence(name, line.slice(at + 1))
+        const decided = await this.#askAboutAbsence(name, this.#line)
         if (decided === undefined) yield note(`Skipped ${name}: ${absence}`)
         if (decided === undefined) continue
         if (decided !== 'try') return decided
         this.#tally.away = this.#tally.away.filter((absent) => absent.name !== name)
       }
-      const outcome = yield* this.#tryAgent(name, line.slice(at + 1))
-      if (outcome?.ok) this.answeredBy = name
-      if (outcome) return outcome
+      const attempt = yield* this.#attempt(name)
+      if (attempt) return attempt
     }
-    return this.#turn.signal.aborted ? cancelled : this.#withoutAnswer(names)
+    return this.#turn.signal.aborted ? cancelled : this.#withoutAnswer(this.#names)
+  }
+
+  /** The notes about answers that could not be recorded since the last call. */
+  *unrecorded(): Generator<Event> {
+    for (const text of this.#unrecorded.splice(0)) yield note(text)
   }
 
   #whySkipped(name: string, names: readonly string[]): string | undefined {
@@ -170,66 +222,86 @@ class Round {
     return this.#turn.signal.aborted ? cancelled : decided
   }
 
-  /** One agent's attempts at the turn: the outcome that ends the turn, or undefined when the next agent takes over. */
-  async *#tryAgent(name: string, others: readonly string[]): AsyncGenerator<Event, Outcome | undefined> {
-    for (let allowed: Leash | undefined; ;) {
-      const turn = this.#turn
-      const agent = openSeat(this.#roster, name, turn, allowed)
-      const record = new AttemptRecord(name, turn.clock, this.#o)
-      const person = new PersonWatch(turn)
-      let limits: readonly Limit[] = []
-      let outcome: Outcome
-      try {
-        if (!(await this.#mayShareWith(agent))) {
-          if (!turn.signal.aborted)
-            yield note(`Skipped ${name}: sharing the conversation with ${vendorOf(agent)} was not allowed`)
-          return undefined
-        }
-        const { ask, steer } = person
-        const othersFree = () => this.#nextFree(others) !== undefined || (turn.othersFree?.() ?? false)
-        turn.waits?.(`starting ${name}`)
-        outcome = yield* take(agent, { ...turn, ask, steer, othersFree, leash: allowed ?? turn.leash }, (event) => {
-          record.see(event)
-          if (event.type === 'limit') limits = withLimit(limits, event)
-        })
-        record.end()
-      } finally {
-        await agent.close().catch(() => {})
-      }
-
-      const denials = denialsOf(outcome)
-      // A permission that the person refused during this attempt is not asked for again.
-      if (denials.length > 0 && this.#attended && !person.permissionAsked) {
-        const looser = await askAllow(turn, agent, denials)
-        if (looser) {
-          const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
-          // The next attempt learns of its looser leash; otherwise the agent would not try the denied actions again.
-          yield await this.#handOver(
-            record,
-            { kind: 'denied', message: `${what}. It may do more now: ${looser.means}` },
-            person,
-          )
-          allowed = looser.leash
-          continue
-        }
-        if (!outcome.ok && turn.signal.aborted) return cancelled
-      }
-
-      if (outcome.ok) {
-        yield* this.#health.succeeded(name, limits)
-        return outcome
-      }
-      if (endsTheTurn.has(outcome.failure.kind))
-        return { ...outcome, failure: { ...outcome.failure, message: this.#o.mask(outcome.failure.message) } }
-      // The failure of an agent that was being cancelled says nothing about the agent.
-      if (turn.signal.aborted) return cancelled
-      const failure = this.#health.asLearned(name, outcome.failure)
-      yield* this.#health.failed(name, failure)
-      yield await this.#handOver(record, failure, person)
-      const after = await this.#afterFailure(agent, failure, others)
-      for (const text of this.#said.splice(0)) yield note(text)
-      if (after !== 'again') return after
+  /** Opens an agent for an attempt; undefined if the conversation may not be shared with it. */
+  async *#attempt(name: string, allowed?: Leash): AsyncGenerator<Event, RoundAttempt | undefined> {
+    const turn = this.#turn
+    const agent = openSeat(this.#roster, name, turn, allowed)
+    const record = new AttemptRecord(name, turn.clock, this.#o)
+    const person = new PersonWatch(turn)
+    let isShared = false
+    try {
+      isShared = await this.#mayShareWith(agent)
+      yield* this.unrecorded()
+      if (!isShared && !turn.signal.aborted)
+        yield note(`Skipped ${name}: sharing the conversation with ${vendorOf(agent)} was not allowed`)
+    } finally {
+      if (!isShared) await agent.close().catch(() => {})
     }
+    if (!isShared) return undefined
+    const { ask, steer } = person
+    const others = [...this.#line]
+    const othersFree = () => this.#nextFree(others) !== undefined || (turn.othersFree?.() ?? false)
+    turn.waits?.(`starting ${name}`)
+    const attempt: RoundAttempt = {
+      name,
+      agent,
+      turn: { ...turn, ask, steer, othersFree, leash: allowed ?? turn.leash },
+      allowed,
+      record,
+      person,
+      limits: [],
+      others,
+      see: (event) => {
+        record.see(event)
+        if (event.type === 'limit') attempt.limits = withLimit(attempt.limits, event)
+      },
+    }
+    return attempt
+  }
+
+  /** How the turn goes on after an attempt: with the outcome that ends it, with the same agent again, or with the next one. */
+  async *afterAttempt(attempt: RoundAttempt, outcome: Outcome): AsyncGenerator<Event, RoundAttempt | Outcome> {
+    const { name, agent, record, person, limits, others } = attempt
+    const turn = this.#turn
+    const denials = denialsOf(outcome)
+    // A permission that the person refused during this attempt is not asked for again.
+    if (denials.length > 0 && this.#attended && !person.permissionAsked) {
+      const looser = await askAllow(turn, agent, denials)
+      yield* this.unrecorded()
+      if (looser) {
+        const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
+        // The next attempt learns of its looser leash; otherwise the agent would not try the denied actions again.
+        yield await this.#handOver(
+          record,
+          { kind: 'denied', message: `${what}. It may do more now: ${looser.means}` },
+          person,
+        )
+        return yield* this.#again(name, looser.leash)
+      }
+      if (!outcome.ok && turn.signal.aborted) return cancelled
+    }
+
+    if (outcome.ok) {
+      yield* this.#health.succeeded(name, limits)
+      this.answeredBy = name
+      return outcome
+    }
+    if (endsTheTurn.has(outcome.failure.kind))
+      return { ...outcome, failure: { ...outcome.failure, message: this.#o.mask(outcome.failure.message) } }
+    // The failure of an agent that was being cancelled says nothing about the agent.
+    if (turn.signal.aborted) return cancelled
+    const failure = this.#health.asLearned(name, outcome.failure)
+    yield* this.#health.failed(name, failure)
+    yield await this.#handOver(record, failure, person)
+    const after = await this.#afterFailure(agent, failure, others)
+    for (const text of this.#said.splice(0)) yield note(text)
+    if (after === 'again') return yield* this.#again(name, attempt.allowed)
+    return after ?? (yield* this.#next())
+  }
+
+  /** Another attempt of the same agent. */
+  async *#again(name: string, allowed: Leash | undefined): AsyncGenerator<Event, RoundAttempt | Outcome> {
+    return (yield* this.#attempt(name, allowed)) ?? (yield* this.#next())
   }
 
   /** Asks the person before a conversation first reaches another vendor. */
@@ -298,10 +370,7 @@ class Round {
     return true
   }
 
-  /**
-   * The outcome of a turn that no agent answered. If only time is missing, the person may wait for the first agent that is
-   * back.
-   */
+  /** The outcome of a turn that no agent answered. Where only time is missing, the person may wait for the first agent that is back. */
   async #withoutAnswer(names: readonly string[]): Promise<Outcome> {
     const { signal, clock } = this.#turn
     const now = clock.now()
