@@ -5,9 +5,9 @@ import { HubError } from '../rules/task-rules.ts'
 type Operation = { roles: readonly CallerRole[]; words: string }
 
 /**
- * What each role may do; every route and every tool of the hub names its operation here. A key of the role agent never reviews. An admin's
- * key includes the role agent, so that one MCP client of the hub's owner can both work and give out work; an admin could make itself a key
- * of the role agent anyway.
+ * The operations that each role may do; every route and every tool of the hub names its operation here. A key of the role agent
+ * never reviews. An admin's key includes the role agent, so that one MCP client of the hub's owner can both work and give out
+ * work; an admin could make itself a key of the role agent anyway.
  */
 export const operations = {
   self: { roles: ['guest', 'observer', 'agent', 'member', 'admin'], words: 'see or end its own key' },
