@@ -10,7 +10,7 @@ export function processFailure(name: string, ended: Ended, profile: Profile | un
   if (ended.code === 0) return undefined
   if (ended.code === 127 || ended.code === 126)
     return missingProgram(name, closingLine(ended.err) || `exit code ${ended.code}`, profile)
-  const how = ended.code === undefined ? `was ended by ${ended.signal}` : `failed with exit code ${ended.code}`
+  const how = ended.code === undefined ? `was killed by ${ended.signal}` : `failed with exit code ${ended.code}`
   const words = closingLine(ended.err) || closingLine(ended.out)
   return { kind: 'crash', message: `${name} ${how}${words ? `: ${words}` : ' and printed no message'}` }
 }
@@ -33,7 +33,7 @@ export function leashFailure(
 
 /** Names the leashes that would work, and `why` this one does not. */
 export function cannotHold(name: string, leash: Leash, others: readonly string[], why = ''): Failure {
-  const message = `${name} cannot be held to the leash "${leash}"${why}: run it with --leash ${others.join(' or ')}, or use another agent`
+  const message = `${name} cannot be restricted to the leash "${leash}"${why}: run it with --leash ${others.join(' or ')}, or use another agent`
   return { kind: 'missing', message }
 }
 

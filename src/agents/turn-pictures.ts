@@ -142,11 +142,11 @@ class Handover {
       return this.#untaken.map(({ path, why }) =>
         path === undefined
           ? `${name} did not get a picture: ${why}.`
-          : `${name} was told only where a picture is (${path}): ${why}.`,
+          : `${name} got only the path of a picture (${path}): ${why}.`,
       )
     const where = told.length === 1 ? 'the picture is' : 'the pictures are'
     return [
-      ...(told.length > 0 ? [`${name} takes no pictures. It was told where ${where}: ${told.join(', ')}`] : []),
+      ...(told.length > 0 ? [`${name} takes no pictures. It knows where ${where}: ${told.join(', ')}`] : []),
       ...(lost > 0
         ? [`${name} takes no pictures, and ${lost === 1 ? 'one' : lost} could not be named by a path.`]
         : []),

@@ -20,7 +20,7 @@ export class TurnWatch {
   #deadline: number
   #cardTime: CardTime
   #heardAt = 0
-  /** The same moment by the time of day, which files carry. */
+  /** The moment of `#heardAt` by the time of day, which files carry. */
   #heardOn = 0
   /** Aborts at the next sign of life, which withdraws the card about the silence; undefined while no card is open. */
   #quiet: AbortController | undefined
@@ -68,7 +68,7 @@ export class TurnWatch {
       if (left <= 0) break
       await clock.sleep(left, over)
     }
-    const message = `${this.#name} took longer than ${seconds(this.#limits.timeoutMs)} and was ended; raise timeoutSeconds if it needs longer`
+    const message = `${this.#name} took longer than ${seconds(this.#limits.timeoutMs)} and was stopped; raise timeoutSeconds if it needs longer`
     stop({ kind: 'timeout', message })
   }
 
@@ -101,7 +101,7 @@ export class TurnWatch {
       if (wish === 'wait' || signal.aborted) return undefined
       if (wish === 'stop') return { kind: 'aborted', message: `${this.#name} was silent for ${long} and was stopped` }
     }
-    const message = `${this.#name} was silent for ${long} and was ended; raise silenceSeconds if it needs longer`
+    const message = `${this.#name} was silent for ${long} and was stopped; raise silenceSeconds if it needs longer`
     return { kind: 'timeout', message }
   }
 }

@@ -1,4 +1,4 @@
-/** How much is kept for readers that come later. */
+/** How many bytes are kept for readers that come later. */
 const mostKept = 8 * 1024 ** 2
 
 /** Keeps the last bytes of a stream by their position. A reader that is too slow goes on with the oldest bytes that are kept. */

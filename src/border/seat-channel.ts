@@ -129,7 +129,7 @@ async function passLines(io: Io, port: number, greeting: string): Promise<number
     await Promise.all([pipeline(io.in, socket), pipeline(socket, io.out, { end: false })])
     return 0
   } catch {
-    io.err.write('termaite: the process that started this agent has ended, and its tools with it.\n')
+    io.err.write('termaite: the process that started this agent has exited, and its tools are gone.\n')
     return 1
   } finally {
     io.signal.removeEventListener('abort', stop)

@@ -286,7 +286,7 @@ export const crewCommands: readonly CliCommand[] = [
       ...yes,
       file: {
         value: 'plan',
-        help: 'add: add all tasks of this plan (YAML or JSON; - reads standard input), or none where it has a mistake',
+        help: 'add: add all tasks of this plan (YAML or JSON; - reads standard input), or none if it has a mistake',
       },
       'dry-run': { help: 'add --file: check the plan and show what would be added' },
       workspace: {

@@ -35,5 +35,5 @@ export const exitMeanings: Record<keyof typeof exit, ExitMeaning> = {
     brief: 'interrupted',
     means: 'Interrupted by Ctrl+C. The chat: leaving it cancelled a turn.',
   },
-  ended: { brief: 'ended by SIGTERM', means: 'Ended by SIGTERM.' },
+  ended: { brief: 'stopped by SIGTERM', means: 'Stopped by SIGTERM.' },
 }

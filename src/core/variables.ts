@@ -53,7 +53,7 @@ export const variables: readonly VariableGroup[] = [
       { name: 'VISUAL', does: 'The editor, before EDITOR.' },
       { name: 'EDITOR', does: 'The editor of /config, config edit and Ctrl+G. Default: vi.' },
       { name: 'SHELL', does: 'The shell of commands that begin with !.' },
-      { name: 'SHLVL', does: 'How deeply shells are nested; where it is missing, termaite sets it to 1.' },
+      { name: 'SHLVL', does: 'How deeply shells are nested; if it is missing, termaite sets it to 1.' },
       { name: 'DISPLAY', does: 'The X display, for the clipboard and for notices.' },
       { name: 'WAYLAND_DISPLAY', does: 'The Wayland display, for the clipboard.' },
       { name: 'WSL_DISTRO_NAME', does: 'Set inside WSL, where the clipboard of Windows is used.' },
@@ -139,8 +139,8 @@ export const variables: readonly VariableGroup[] = [
   {
     title: 'PostgreSQL, for the hub',
     rows: [
-      { name: 'PGPASSWORD', does: 'The password, where no other one is given.' },
-      { name: 'PGUSER', does: 'The user, where the address names none.' },
+      { name: 'PGPASSWORD', does: 'The password, if no other one is given.' },
+      { name: 'PGUSER', does: 'The user, if the address names none.' },
     ],
   },
   {

@@ -43,7 +43,7 @@ function fieldsIn(value: unknown): Fields | undefined {
   return around ?? (telling.some((name) => name in fields) ? fields : undefined)
 }
 
-/** The same name in another spelling: `whatWasDone`, `What was done`. */
+/** The plain form of a field's name, which has several spellings: `whatWasDone`, `What was done`. */
 export const plainName = (name: string): string =>
   name
     .trim()

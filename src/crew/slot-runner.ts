@@ -328,7 +328,7 @@ export class SlotRunner {
 
   async #exited(slot: LivingSlot, { code, signal }: Exit): Promise<void> {
     if (slot.state === 'failed') return this.#end('failed', slot.why)
-    await this.#end('exited', code === undefined ? `ended by signal ${signal}` : `exited with code ${code}`)
+    await this.#end('exited', code === undefined ? `killed by signal ${signal}` : `exited with code ${code}`)
   }
 
   #questions = {

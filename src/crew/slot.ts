@@ -77,15 +77,15 @@ type NoFlight = { flight?: undefined }
 type NoAsks = { asks?: undefined }
 type NoReason = { why?: undefined }
 
-/** Waits for the slots that it needs. */
+/** A slot that waits for the slots that it needs. */
 export type HeldSlot = Living & NoFlight & NoAsks & NoReason & { state: 'held' }
 export type StartingSlot = Living & NoFlight & NoAsks & NoReason & { state: 'starting' }
-/** Has a turn under way. */
+/** A slot with a turn under way. */
 export type WorkingSlot = Living & NoAsks & NoReason & { state: 'busy'; flight: Flight }
-/** Is about to be sent the first prompt of its queue. */
+/** A slot that is about to get the first prompt of its queue. */
 export type QueuedSlot = Living & NoFlight & NoAsks & NoReason & { state: 'busy'; queue: [Send, ...Send[]] }
 export type IdleSlot = Living & NoFlight & NoAsks & NoReason & { state: 'idle'; queue: [] }
-/** Asks a person: during a turn, or without a flight while it starts. */
+/** A slot that asks a person: during a turn, or without a flight while it starts. */
 export type AskingSlot = Living &
   NoReason & { state: 'asking'; asks: [SlotQuestion, ...SlotQuestion[]]; flight?: Flight }
 /** A slot whose last turn failed; the agent still lives and can be sent another prompt. */

@@ -48,7 +48,7 @@ export function verifiedWords({ state, entries, faults, unclosed, mended }: Audi
     changed: [`${count}; the record was changed after it was written:`, ...faults.map((fault) => `  ${fault}`)],
   }[state]
   if (mended > 0)
-    lines.push(`${counted(mended, 'torn line', 'torn lines')} of a process that was killed while it wrote, mended.`)
+    lines.push(`${counted(mended, 'torn line', 'torn lines')} of a process that was killed while it wrote, repaired.`)
   if (unclosed.length > 0)
     lines.push(
       `${counted(unclosed.length, 'act', 'acts')} began, and the end is unknown because termaite stopped:`,

@@ -94,7 +94,7 @@ function plainText(fresh: readonly Offered[], plain: readonly Offered[]): string
     ...(fresh.some(isAllowing) ? ['rules that allow something'] : []),
     ...(fresh.some(isHook) ? ['hooks'] : []),
   ]
-  const later = next.length === 0 ? '' : ` You are asked about ${next.join(' and ')} next.`
+  const later = next.length === 0 ? '' : ` Questions about ${next.join(' and ')} follow.`
   const many = plain.length === 1 ? 'One of these is' : `${plain.length} of these are`
   return `${many} new to termaite. Use ${plain.length === 1 ? 'it' : 'them'}?${later}`
 }

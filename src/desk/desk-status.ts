@@ -161,7 +161,7 @@ function leashStanding(settings: App['settings'], next: string | undefined): Pic
   const agents = enabledAgents(settings).filter(({ name }) => next === undefined || name === next)
   const held = agents.map((agent) => ({ agent, leash: leashOf(settings, agent) }))
   const free = held.filter(({ agent, leash }) => keepsOwnFlags(agent, leash))
-  // It is unknown how much a command's own flags allow, but the leash `all` allows at least as much.
+  // Nobody knows how much a command's own flags allow, but the leash `all` allows at least as much.
   const isFree = free.length > 0 && held.every((one) => free.includes(one) || one.leash !== 'all')
   const leash = next === undefined ? loosestLeash(settings) : (held[0]?.leash ?? settings.leash)
   return isFree ? { leash, ownFlags: true } : { leash }

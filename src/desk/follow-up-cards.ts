@@ -143,8 +143,8 @@ export function leftCard(left: readonly LeftProcess[], clock: Clock): Command {
       )
       if (!picks?.includes('end')) return
       const alive = await endLeft(left, clock)
-      if (alive.length > 0) say(`These processes could not be ended: ${alive.join(', ')}.`, 'error')
-      else say(one ? 'The process was ended.' : `The ${left.length} processes were ended.`, 'note')
+      if (alive.length > 0) say(`These processes could not be stopped: ${alive.join(', ')}.`, 'error')
+      else say(one ? 'The process was stopped.' : `The ${left.length} processes were stopped.`, 'note')
     },
   }
 }

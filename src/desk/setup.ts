@@ -178,7 +178,9 @@ function writtenWords(file: string, plan: SetupPlan, agents: readonly WrittenAge
   const held = heldIn(plan)
   const off = plan.chosen.filter((offer) => !held.includes(offer))
   return [
-    ...off.map(({ name }) => `${name} cannot be held to the leash "${plan.leash}" and is switched off; ${trusted}\n`),
+    ...off.map(
+      ({ name }) => `${name} cannot be restricted to the leash "${plan.leash}" and is switched off; ${trusted}\n`,
+    ),
     held.length === 0
       ? `Wrote ${file}, but no agent takes turns yet.`
       : `Wrote ${file}: turns go to ${held.map(({ name }) => name).join(' → ')}${held.length > 1 ? how : ''}.`,

@@ -124,7 +124,7 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
       // A CLI may bring its own sandbox, which then runs inside ours.
       nested: profileOf(agent) !== undefined,
       home: place.home,
-      // It is unknown what a command without a profile needs.
+      // Nobody knows what a command without a profile needs.
       whole: files === undefined,
       binds: [...home.binds, { from: seat, to: seatFile(await promises.realpath(own)), write: false }],
       ...ownPlaces(files, [...(parts.readable?.() ?? []), join(own, 'guards')]),

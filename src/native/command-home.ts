@@ -58,7 +58,10 @@ async function projectHome(parts: NativeParts): Promise<string | undefined> {
 type HomeView = {
   /** The folders of the home that may be written if the project may be. */
   own: string[]
-  /** What else can be read: the person's git settings without logins and programs, and the places that the settings show. */
+  /**
+   * The other places that can be read: the person's git settings without logins and programs, and the places that the settings
+   * show.
+   */
   shown: string[]
   names: Pick<NonNullable<Parameters<typeof wallEnvironment>[1]>, 'home' | 'gitSettings'>
 }

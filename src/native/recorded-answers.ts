@@ -136,7 +136,9 @@ function approvalOf(question: Question, picks: string[] | undefined, withdrawn: 
   })
 }
 
-/** What the picks mean. Words of the person's own in place of a yes mean no; an option without a meaning is another answer. */
+/**
+ * The meaning of the picks. Words of the person's own in place of a yes mean no; an option without a meaning is another answer.
+ */
 function answerIn({ options, about }: Question, picks: readonly string[]): Approval['answer'] {
   const picked = options.filter(({ id }) => picks.includes(id))
   if (picked.length === 0) return about === 'choice' ? 'other' : 'no'

@@ -76,7 +76,7 @@ export function wallPrompt(leash: Leash, wall: WallFacts | undefined): string {
 }
 
 const asked =
-  'There is no sandbox: the user is asked about each command, except plain ls, cat, head, tail, wc and git status.'
+  "There is no sandbox: each command needs the user's yes, except plain ls, cat, head, tail, wc and git status."
 
 const bare: Readonly<Record<Leash, string>> = {
   read: 'There is no sandbox: commands are refused, except plain ls, cat, head, tail, wc and git status.',

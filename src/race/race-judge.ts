@@ -20,14 +20,14 @@ const judgementShape = answerShape({
     list(
       part({
         label: about('The letter of the result.', string({ min: 1 })),
-        why: about('Why the result stands at this place, in one or two sentences.', string()),
+        why: about('Why the result has this place, in one or two sentences.', string()),
       }),
       1,
     ),
   ),
 })
 
-/** The judge is shown no more characters of one result than this. */
+/** The most characters of one result that the judge sees. */
 const longestPatch = 40_000
 
 /**

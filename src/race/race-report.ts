@@ -76,7 +76,7 @@ function changeCell({ state, files, sameAs }: Racer): string {
 
 const checkCell = ({ state, checks }: Racer) => (state === 'done' ? passWords(checks) : '')
 
-/** "pass", "1 of 2 pass", "fail". */
+/** Counts the checks that pass: "pass", "1 of 2 pass", "fail". */
 function passWords(checks: readonly RaceCheck[]): string {
   const ran = known(checks)
   if (ran.length === 0) return checks.length === 0 ? '' : 'not allowed'

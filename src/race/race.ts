@@ -102,7 +102,7 @@ async function* strayNotes(
   const changed = mark === undefined ? [] : ((await tree?.changed(mark).catch(() => [])) ?? [])
   if (changed.length > 0)
     yield note(
-      `While the agents worked in their copies, these files of the project itself changed: ${list(changed, 12)}. If you did not change them, an agent did, which no sandbox held to its copy.`,
+      `While the agents worked in their copies, these files of the project itself changed: ${list(changed, 12)}. If you did not change them, an agent did, which no sandbox kept in its copy.`,
     )
   for (const { agent, changes } of runs) for (const text of changes?.notes ?? []) yield note(`${agent}: ${text}`)
 }

@@ -69,14 +69,14 @@ const agentFields = {
     'The variable that holds the key of a native agent. Default: the usual one of its provider.',
     text,
   ),
-  effort: setting('How hard the model thinks, where the agent has such a setting.', oneOf(...efforts)),
+  effort: setting('How hard the model thinks, if the agent has such a setting.', oneOf(...efforts)),
   description: setting('A description of the agent, for models that choose among agents.', text),
   idle_pattern: setting(
     'A regular expression that matches one of the last five lines of the screen when the agent waits for a prompt.',
     text,
   ),
   busy_pattern: setting(
-    'A regular expression that matches the screen while the agent works, also where its prompt is shown.',
+    'A regular expression that matches the screen while the agent works, even if its prompt is shown.',
     text,
   ),
   ready_pattern: setting('A regular expression that matches the screen when the agent has started.', text),

@@ -108,7 +108,8 @@ export function noEffortReason(
   agent: Pick<WrittenAgent, 'kind' | 'command' | 'profile' | 'model'>,
 ): string | undefined {
   const { kind = 'pipe', command, model = defaultModel } = agent
-  if (kind === 'native') return hasNoEffort(model) ? `its model ${model} cannot be told how hard to think` : undefined
+  if (kind === 'native')
+    return hasNoEffort(model) ? `its model ${model} has no setting for how hard it thinks` : undefined
   if (kind === 'acp') return undefined
   if (command !== undefined) return 'its command runs as it is written, so write the option into the command'
   const profile = agent.profile === undefined ? undefined : profileNamed(agent.profile)
@@ -142,4 +143,4 @@ export function withEffort(
 }
 
 export const noEffortWords = (model: string) =>
-  `${model} cannot be told how hard to think. Leave the effort out, or choose another model.`
+  `${model} has no setting for how hard it thinks. Leave the effort out, or choose another model.`

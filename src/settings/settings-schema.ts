@@ -40,7 +40,7 @@ const age = string({ matches: /^(?:\d{1,6}[dh])+$/, wants: 'a time such as 90d o
 const mode = oneOf(...modes)
 const sharing = oneOf('all', 'ask')
 const forbidding = {
-  ask: setting('Rules for calls that the person is asked about, even where another rule allows them.', list(rule)),
+  ask: setting('Rules for calls that need the person’s yes, even if another rule allows them.', list(rule)),
   deny: setting('Rules for calls that are refused; these come before all others.', list(rule)),
 }
 
@@ -117,7 +117,7 @@ const hub = object({
   auditDays: setting('How many days the audit of acts at the hub is kept (400).', count),
   metricsFrom: setting('Addresses that may read the metrics of the hub (/metrics) without a key.', list(filled)),
   sso: setting(
-    'How people are let in whom the proxy in front of the hub has signed in.',
+    'How the hub lets in people whom the proxy in front of it has signed in.',
     object({
       header: about('The header with the name of the person.', filled),
       from: setting(
@@ -185,7 +185,7 @@ const common = {
   sandbox: setting(
     'The sandbox in which shell commands of termaite’s own agent run.',
     object({
-      enabled: setting('Whether commands run in the sandbox, where the machine has one.', flag),
+      enabled: setting('Whether commands run in the sandbox, if the machine has one.', flag),
       network: setting(
         'Whether commands in the sandbox reach the network. rule: where a rule or the person allows it; all: always; none: never.',
         oneOf('rule', 'all', 'none'),
@@ -205,7 +205,7 @@ const common = {
     oneOf('leave', 'text'),
   ),
   diagnostics: setting(
-    'Whether termaite’s own agent is told the errors that an installed language server finds after an edit.',
+    'Whether termaite’s own agent gets the errors that an installed language server finds after an edit.',
     diagnostics,
   ),
   formatter: setting(
@@ -224,7 +224,7 @@ const common = {
     oneOf(...thinkings),
   ),
   thinkingCalls: setting(
-    'How many extra calls to agents a framework may make in one turn before it asks. Where no person can be asked, the tool think makes no more calls than this.',
+    'How many extra calls to agents a framework may make in one turn before it asks. If no person can be asked, the tool think makes no more calls than this.',
     numberFrom0,
   ),
   advisors: setting('The agent for each role of the thinking frameworks.', mapOf(name, oneOf(...advisorRoles))),

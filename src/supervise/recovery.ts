@@ -61,7 +61,7 @@ export class Recovery {
     return this.#program
   }
 
-  /** The program did what it was asked. */
+  /** The program finished its task. */
   succeeded(program: SupervisedProgram): void {
     this.#restarts.reset()
     this.#refusals = 0

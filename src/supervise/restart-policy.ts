@@ -89,7 +89,7 @@ function isQuit(ending: ProgramEnd): boolean {
 function exitWords({ code, signal }: Exit): string {
   return signal === undefined
     ? `the program exited with ${code ?? 'no code'}`
-    : `the program was ended by signal ${signal}`
+    : `the program was killed by signal ${signal}`
 }
 
 const minuteMs = 60_000

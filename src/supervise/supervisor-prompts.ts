@@ -6,7 +6,7 @@ const openings: Record<StartKind, string> = {
   resumed:
     'You were interrupted: the program you run in stopped and was started again. Check what is already done before you do anything, then continue.',
   began:
-    'Another session began this task and has ended, so you do not remember it. Check what is already done before you do anything, then finish the task.',
+    'Another session began this task and is over, so you do not remember it. Check what is already done before you do anything, then finish the task.',
   there: 'You stopped without an answer. Check what is already done, continue, and say when the task is finished.',
 }
 

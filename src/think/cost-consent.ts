@@ -75,7 +75,10 @@ export function consentForMore({
   }
 }
 
-/** What no answer to a question about a cost means: the turn stops, because even a no lets one agent begin and spend something. */
+/**
+ * The meaning of a missing answer to a question about a cost: the turn stops, because even a no lets one agent begin and spend
+ * something.
+ */
 export const spendNothing = { unanswered: 'stop here and keep the text', cancels: true } as const
 
 /**

@@ -42,7 +42,7 @@ export const checkField = part({
 
 /** The instruction to propose a check. */
 export const checkInstructions =
-  'A check is evidence that cannot lie: {"kind":"command","command":"…"} passes when it exits with 0 (with "holds": and prints that text), {"kind":"file","path":"…","holds":"…"} passes when the file has that text, {"kind":"judge","question":"…"} puts a question to another agent, only where no command or file can show it. A check must fail as long as the work is not done, run without a person, and end by itself.'
+  'A check is evidence that cannot lie: {"kind":"command","command":"…"} passes when it exits with 0 (with "holds": and prints that text), {"kind":"file","path":"…","holds":"…"} passes when the file has that text, {"kind":"judge","question":"…"} puts a question to another agent, only if no command or file can show it. A check must fail as long as the work is not done, run without a person, and end by itself.'
 
 /** Reads a proposed check; undefined if it names a kind without the field that the kind needs. */
 export function parseCheck(proposed: TypeOf<typeof checkField> | undefined): Check | undefined {
@@ -90,7 +90,7 @@ export async function* ranCommand(
   if (isForbidden(result)) return { why: 'it was not allowed to run', text, forbidden: true }
   const exit = ok ? exitOf(data) : undefined
   const { exit: signal } = (data ?? {}) as { exit?: unknown }
-  if (ok && typeof signal === 'string') return { signal, why: `it was ended by ${signal}`, text }
+  if (ok && typeof signal === 'string') return { signal, why: `it was killed by ${signal}`, text }
   return exit === undefined ? { why: 'it could not be run to its end', text } : { exit, text }
 }
 

@@ -36,7 +36,7 @@ const declined = failed('denied', 'you declined another call')
 /** The outcome of a consultation, and the agent that really gave it. */
 type Consultation = { outcome: Outcome; by: string }
 
-/** An answer that could be read as what was asked for, otherwise its words, otherwise the reason why no answer came. */
+/** An answer in the wanted form, otherwise its text, otherwise the reason why no answer came. */
 export type ShapedAnswer<T> = { by: string; words?: string } & ParsedAnswer<T>
 
 /** One turn as a framework goes through it: everything done so far is history for the agent that acts next. */

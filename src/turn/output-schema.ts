@@ -32,7 +32,7 @@ export async function readOutputSchema(path: string, cwd: string): Promise<Outpu
     throw new Error(ajv.errorsText(validate.errors, { separator: '; ', dataVar: 'the answer' }))
   }
   return {
-    instruction: `Answer with JSON that holds to this JSON Schema. Write nothing but the JSON: no words around it, and no code fence.\n${tag('schema', '', JSON.stringify(schema))}`,
+    instruction: `Answer with JSON that matches this JSON Schema. Write nothing but the JSON: no words around it, and no code fence.\n${tag('schema', '', JSON.stringify(schema))}`,
     form: (blobs) => ({
       schema,
       async check({ text, whole }) {

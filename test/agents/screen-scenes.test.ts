@@ -125,7 +125,7 @@ const scenes: Record<string, Scene> = {
       const { states, text, outcome } = await taken(agent, {})
       assert.deepEqual({ states, text }, { states: ['starting', 'busy'], text: 'half of answer 1' })
       assert.ok(outcome && !outcome.ok && outcome.failure.kind === 'crash')
-      assert.match(outcome.failure.message, /^faker was ended by a signal \(9\): /)
+      assert.match(outcome.failure.message, /^faker was killed by a signal \(9\): /)
     },
   },
   'one whose window is closed while it works has failed, and is begun again': {
@@ -133,7 +133,7 @@ const scenes: Record<string, Scene> = {
     async play(agent) {
       const { outcome } = await taken(agent, {}, (event) => event.type === 'text' && void agent.terminal!.close())
       assert.ok(outcome && !outcome.ok && outcome.failure.kind === 'crash')
-      assert.match(outcome.failure.message, /^faker was ended by a signal \((?:\d+|not known)\): /)
+      assert.match(outcome.failure.message, /^faker was killed by a signal \((?:\d+|not known)\): /)
       const cancel = new AbortController()
       const again = await taken(
         agent,

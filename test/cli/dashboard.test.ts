@@ -51,7 +51,7 @@ test(
     assert.doesNotMatch(said, /#in=/, 'no link is written where no terminal is')
 
     const shared = await machine.run(['dashboard', '--read-only', '--hours', '8'])
-    assert.match(shared.err, /^The link can be shared\. It only reads, and it ends .*\.\n$/)
+    assert.match(shared.err, /^The link can be shared\. It only allows reading, and it expires .*\.\n$/)
     golden(t, [
       (await machine.run(['dashboard', '--hours', '8'])).err,
       (await machine.run(['dashboard', '--read-only', '--hours', 'x'])).err,

@@ -407,7 +407,7 @@ test('the model is told when a background command ends, once, without asking for
       return {
         call: { tool: 'bash', input: { command: 'until [ -e go ]; do sleep 0.05; done; exit 3', background: true } },
       }
-    if (JSON.stringify(body.messages).includes('has ended')) return { text: 'It failed.' }
+    if (JSON.stringify(body.messages).includes('has exited')) return { text: 'It failed.' }
     return { call: { tool: 'bash', input: { command: `touch go; sleep 0.1 # ${count}` } } }
   })
   const { code, out, err } = await run('-p', 'build it', '--leash', 'all')
@@ -417,7 +417,7 @@ test('the model is told when a background command ends, once, without asking for
     [
       {
         name: 'background jobs',
-        text: 'Background job 1 (until [ -e go ]; do sleep 0.05; done; exit 3) has ended.\n[exit code 3]',
+        text: 'Background job 1 (until [ -e go ]; do sleep 0.05; done; exit 3) has exited.\n[exit code 3]',
       },
     ],
   )

@@ -280,7 +280,7 @@ test(
       [/1 ask: ask before every action[^]*> /, '1\r'],
       [/\+ {4,}"name": "claude"[^]*Change [^]*settings\.json\? Everything else in it stays[^]*> /, '1\r'],
       [
-        /6 of these are new to termaite\. Use them\? You are asked about rules that allow something and hooks next\.[^]*4 Some of it: choose next\s+> /,
+        /6 of these are new to termaite\. Use them\? Questions about rules that allow something and hooks follow\.[^]*4 Some of it: choose next\s+> /,
         '4\r',
       ],
       [/Which of these of Claude Code\?[^]*5 MCP server github[^]*> /, '1 5\r'],

@@ -164,7 +164,7 @@ test('Ctrl+C stops the demo at once, and its folder is gone', async (t) => {
 test('SIGTERM exits 143 and the help says so', async (t) => {
   const machine = new Machine(t)
   machine.agents({ slow: 'cat >/dev/null; echo >started; sleep 60' })
-  assert.match((await machine.run(['--help'])).out, /130 interrupted,\s+143 ended by SIGTERM/)
+  assert.match((await machine.run(['--help'])).out, /130 interrupted,\s+143 stopped by SIGTERM/)
   const child = machine.start(['-p', 'x', '--output-format', 'stream-json'])
   const result = ended(child)
   child.stdin!.end()

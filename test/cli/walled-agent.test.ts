@@ -57,7 +57,7 @@ test('behind a wall the path of a picture can be read, and nothing else that is 
   const { code, out, err } = await machine.call(['-p', `see @${shot}`])
   assert.deepEqual([code, out.split('\n')[0]], [0, String(png(3, 2).length)], err)
   assert.doesNotMatch(out, /[0-9a-f]{64}/)
-  assert.match(err, /own takes no pictures\. It was told where the picture is: \S+\/output\/pictures\/\w+\.png/)
+  assert.match(err, /own takes no pictures\. It knows where the picture is: \S+\/output\/pictures\/\w+\.png/)
 })
 
 test(

@@ -31,7 +31,7 @@ test('the card names the processes that a turn left running, and ends them only 
   assert.deepEqual([child.exitCode, child.signalCode, said], [null, null, []])
   await run('end')
   assert.deepEqual(await gone, [null, 'SIGTERM'])
-  assert.deepEqual(said, ['The process was ended.'])
+  assert.deepEqual(said, ['The process was stopped.'])
   const { text, shows } = asked[0]!
   golden(t, [text, shows], { [child.pid!]: '<pid>' })
 })

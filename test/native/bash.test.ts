@@ -142,7 +142,7 @@ test('a background command is also ended by a kill of its pid, and only while it
   const { label, env } = labelled()
   const { say } = seat(t, { env })
   const [, pid] = /with pid (\d+);/.exec(await say('bash', { command: 'sleep 77', background: true }))!
-  assert.match(await say('bash', { command: `kill ${pid}` }), /^Job 1 \(sleep 77\) was ended\./)
+  assert.match(await say('bash', { command: `kill ${pid}` }), /^Job 1 \(sleep 77\) was stopped\./)
   assert.deepEqual(await alive(label), [])
   assert.match(await say('bash', { command: `kill ${pid}` }), /No such process/)
 })
@@ -151,7 +151,7 @@ test('a background command that fails at once says so', async (t) => {
   const { say, news } = seat(t)
   assert.equal(
     await say('bash', { command: 'echo no such port; exit 4', background: true }),
-    'Job 1 has already ended.\nno such port\n[exit code 4]',
+    'Job 1 has already exited.\nno such port\n[exit code 4]',
   )
   assert.equal(await news(), undefined)
 })
@@ -166,7 +166,7 @@ test('the end of a background command is told once, with its last words', async 
   await until(async () => (told = await news()) !== undefined)
   assert.match(
     told!,
-    /^Background job 1 \(seq 1 3000; .*\) has ended\.\n\[\d+ bytes before this are in \S+1\.log\]\n[\d\n]+\n3000\nover\n\[exit code 3\]$/,
+    /^Background job 1 \(seq 1 3000; .*\) has exited\.\n\[\d+ bytes before this are in \S+1\.log\]\n[\d\n]+\n3000\nover\n\[exit code 3\]$/,
   )
   assert.equal(await news(), undefined)
 })
@@ -207,7 +207,7 @@ test('a running command is sent to the background: its call returns, and it goes
   assert.equal(front!.move(), false)
   const text = await running
   const [whole, pid, log] =
-    /^\*\*\* one\n\[The person sent this command to the background while it ran\. It goes on as job 1 with pid (\d+), and its output goes to (\S+)\. Continue without its result: you are told when it ends\. Use jobs to read it or to end it\.\]$/.exec(
+    /^\*\*\* one\n\[The person sent this command to the background while it ran\. It goes on as job 1 with pid (\d+), and its output goes to (\S+)\. Continue without its result: a message comes when it ends\. Use jobs to read it or to end it\.\]$/.exec(
       text,
     )!
   assert.equal(whole, text)
@@ -221,7 +221,7 @@ test('a running command is sent to the background: its call returns, and it goes
   writeFileSync(at('go'), '')
   let told: string | undefined
   await until(async () => (told = await news()) !== undefined)
-  assert.equal(told, `Background job 1 (${command}) has ended.\n*** two\n[exit code 3]\n[The file x was removed.]`)
+  assert.equal(told, `Background job 1 (${command}) has exited.\n*** two\n[exit code 3]\n[The file x was removed.]`)
   assert.deepEqual(settled, [command])
   assert.equal(readFileSync(log!, 'utf8'), '*** one\n*** two\n[exit code 3]\n[The file x was removed.]\n')
   assert.deepEqual(await alive(label), [])

@@ -65,7 +65,7 @@ test('setup offers a cloud whose login is found; without being asked, only a key
   )
   const { io, app } = await seated(t, cli, world.env)
   const place = { io, place: app.place }
-  await assert.rejects(fallbackNative(app.settings, 'agent', place, sources), /there is none/)
+  await assert.rejects(fallbackNative(app.settings, 'agent', place, sources), { name: 'UsageError' })
   const env = { ...world.env, AWS_BEARER_TOKEN_BEDROCK: 'made-up' }
   const keyed = { ...sourcesOf({ ...world, env }), servers: async () => [] }
   const spare = await fallbackNative(app.settings, 'agent', { ...place, io: { ...io, env } }, keyed)

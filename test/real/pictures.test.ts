@@ -78,7 +78,7 @@ describe('a picture reaches the model of the real CLI byte for byte', { concurre
       const { code, err } = await ask('-p', 'what is on @shot.png?', '--leash', 'read')
       assert.equal(code, 0, err)
       const path = join(place.cwd, 'shot.png')
-      assert.match(err, new RegExp(`gemini takes no pictures\\. It was told where the picture is: ${path}`))
+      assert.match(err, new RegExp(`gemini takes no pictures\\. It knows where the picture is: ${path}`))
       const asked = server
         .turns()
         .map(({ body }) => JSON.stringify(body))

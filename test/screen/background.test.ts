@@ -70,7 +70,7 @@ describe('commands in the background', { concurrency: 2 }, () => {
       return { text: 'I know that it ended.' }
     })
     window.type(keys.ctrlB)
-    await window.shows('No command runs that could go to the background')
+    await window.shows('No running command can go to the background')
     window.type('build it\r')
     await window.shows('Ctrl+B: to the background')
     await until(() => existsSync(join(machine.project, 'begun')))
@@ -89,7 +89,7 @@ describe('commands in the background', { concurrency: 2 }, () => {
     await window.shows('I know that it ended.')
     assert.match(
       JSON.stringify(server.turns()[2]!.body.messages.slice(-2)),
-      /Background job 1 \(echo begun; [^]*\) has ended\.\\nall done\\n\[exit code 3\]/,
+      /Background job 1 \(echo begun; [^]*\) has exited\.\\nall done\\n\[exit code 3\]/,
     )
   })
 
@@ -144,14 +144,14 @@ describe('commands in the background', { concurrency: 2 }, () => {
         /1 \(runs for \d+ s, pid \d+\): echo ready; sleep 1000\\n2 \(runs for \d+ s, pid \d+\): until/,
       )
       assert.match(said[4]!, /ready\\n\[it still runs\]/)
-      assert.match(said[5]!, /Job 1 \(echo ready; sleep 1000\) was ended\. All its output is in \S+1\.log\./)
+      assert.match(said[5]!, /Job 1 \(echo ready; sleep 1000\) was stopped\. All its output is in \S+1\.log\./)
       writeFileSync(join(machine.project, 'go'), '')
       await listed(window, /job 2 \(ended: \[exit code 4\]\)/)
       window.type('and the other?\r')
       await window.shows('The other one failed.')
       assert.match(
         JSON.stringify(server.turns()[6]!.body.messages.slice(-2)),
-        /Background job 2 \(until [^]*\) has ended\.\\n\[exit code 4\]/,
+        /Background job 2 \(until [^]*\) has exited\.\\n\[exit code 4\]/,
       )
     },
   )
@@ -185,7 +185,7 @@ describe('commands in the background', { concurrency: 2 }, () => {
     window.type('/jobs end\r')
     await window.shows(/Which command do you want to end\?[^]*your job 1 [^]*Enter answers/)
     window.type(keys.enter)
-    await window.shows(/Job 1 \(echo begun; [^]* was ended\./)
+    await window.shows(/Job 1 \(echo begun; [^]* was stopped\./)
     assert.equal(existsSync(`/proc/${pid}`), false)
   })
 

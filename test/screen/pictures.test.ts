@@ -269,7 +269,7 @@ describe('pictures in the input', { concurrency: 2 }, () => {
     await window.shows((screen) =>
       screen
         .replaceAll(/[\s│]+/g, ' ')
-        .includes('alpha did not see your picture, but was told where it is: this model cannot see pictures.'),
+        .includes('alpha did not see your picture, but knows where it is: this model cannot see pictures.'),
     )
     const [, path] = /the picture is at (\S+\.png)\]/.exec(JSON.stringify(server.turns()[0]!.body.messages))!
     assert.deepEqual(readFileSync(path!), shot)

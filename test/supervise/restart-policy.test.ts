@@ -45,7 +45,7 @@ const verdicts: [what: string, found: Partial<Incident>, verdict: Remedy][] = [
   ],
   ['exit 1 right after a key', { ending: exit(1, 10) }, restart('the program exited with 1', false, true)],
   ['exit 137', { ending: exit(137), hasWorked: true }, restart('the program exited with 137', false, true)],
-  ['killed', { ending: killed(9) }, restart('the program was ended by signal 9', false, true)],
+  ['killed', { ending: killed(9) }, restart('the program was killed by signal 9', false, true)],
   ['killed in a turn', { ending: killed(9), failure: failure('crash') }, restart('crash!', false, true)],
   ['a spent quota', { failure: failure('quota') }, { do: 'park', failure: failure('quota') }],
   [

@@ -175,12 +175,12 @@ test('without a native agent no label is asked for; one that dies, rambles or is
 })
 
 test('without an agent that can be held to reading, the turn is taken directly, and only a person who chose a framework is told', async () => {
-  const resources = async () => ({ why: 'no agent here can be held to reading' })
+  const resources = async () => ({ why: 'no agent here can be restricted to reading' })
   const unasked = await thinking({ resources }).run('Convert docx to pdf')
   assert.deepEqual(unasked.facts, [reply, verdict('direct', 'several ways are possible', 0)])
   const asked = await thinking({ resources, how: 'consensus' }).run('Convert docx to pdf')
   assert.deepEqual(asked.facts, [
-    note('consensus would fit (you chose it), but no agent here can be held to reading; answering directly'),
+    note('consensus would fit (you chose it), but no agent here can be restricted to reading; answering directly'),
     reply,
     verdict('direct', 'you chose it', 0),
   ])

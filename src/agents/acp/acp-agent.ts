@@ -88,7 +88,7 @@ async function takeAcpTurn(
   if (left.length > 0)
     await say({
       type: 'note',
-      text: `some processes of ${spec.name} could not be ended. End them with: kill -9 ${left.join(' ')}`,
+      text: `some processes of ${spec.name} could not be stopped. Stop them with: kill -9 ${left.join(' ')}`,
     })
   if (outcome.ok) {
     if (session?.lasting) await say({ type: 'thread', key: session.id })

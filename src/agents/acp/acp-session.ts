@@ -148,7 +148,7 @@ async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResp
 async function think(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, { spec }: Wanted) {
   const { effort, profile, name, command } = spec
   if (effort === undefined || (command === undefined && profile?.effort?.acp)) return undefined
-  const none = `${name} does not say how it could be told how hard to think, so the effort ${effort} is not used.`
+  const none = `${name} has no option for the effort of its model, so the effort ${effort} is not used.`
   const option = made.configOptions?.find(({ category }) => category === 'thought_level')
   if (option?.type !== 'select') return none
   const values = option.options.flatMap((one) => ('options' in one ? one.options : [one])).map(({ value }) => value)

@@ -170,7 +170,7 @@ class PipeTurn {
     if (left.length > 0)
       await this.#say({
         type: 'note',
-        text: `some processes of ${this.#spec.name} could not be ended. End them with: kill -9 ${left.join(' ')}`,
+        text: `some processes of ${this.#spec.name} could not be stopped. Stop them with: kill -9 ${left.join(' ')}`,
       })
     if (outcome.ok) {
       // The next turn resumes the thread that this one names, even if the CLI does not name it again.

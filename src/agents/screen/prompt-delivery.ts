@@ -108,7 +108,7 @@ export async function emptyComposer(
   if (emptied.so || signal.aborted) return { before: emptied.sight }
   const { attach } = watcher.terminal
   const place = attach === undefined ? 'in its terminal' : `in its terminal (${attach})`
-  const message = `${name} was not sent the prompt: its input still holds other words, which the prompt would be added to. Empty its input ${place}, and send the prompt again`
+  const message = `${name} did not get the prompt: its input still holds other text, to which the prompt would be added. Empty its input ${place}, and send the prompt again`
   return { failure: { kind: 'crash', message } }
 }
 

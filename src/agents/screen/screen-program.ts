@@ -230,7 +230,10 @@ const emptyMs = 20_000
 const stillMs = 300
 const mostDrawnMs = 2_000
 
-/** The same after an answer to a question of its start: some programs then start themselves again, and their old screen stays meanwhile. */
+/**
+ * How long a program must draw nothing after an answer to a question of its start: some programs then start themselves again,
+ * and their old screen stays meanwhile.
+ */
 const stillAfterAnswerMs = 1_000
 
 /** A program that exits this soon after an answer exited because of it. */

@@ -75,7 +75,7 @@ export function unshadowed(line: string, env: Env, cwd: string): string {
   return `${blank}${quotedWord(path)}${line.slice(blank.length + word.length)}`
 }
 
-/** The same for a command as it is started: a line for bash, or a program with its arguments. */
+/** Replaces the program in the arguments of a command: a line for bash, or a program with its arguments. */
 export function unshadowedArgv(argv: [string, ...string[]], env: Env, cwd: string): [string, ...string[]] {
   const [program, flag, line, ...more] = argv
   if (program === 'bash' && flag === '-c' && line !== undefined)

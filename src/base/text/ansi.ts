@@ -69,7 +69,7 @@ export class AnsiStripper {
     return this.#take(typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }))
   }
 
-  /** The rest; a sequence that was never closed is dropped. */
+  /** Returns the text that was held back; a sequence that was never closed is dropped. */
   end(): string {
     const rest = this.#take(this.#decoder.decode()) + this.#held
     this.#held = ''

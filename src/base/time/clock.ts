@@ -1,4 +1,4 @@
-/** The time, which is handed in: no code below the faces reads the system's clock or sets a timer itself. */
+/** The time, which is handed in: no code below the screens and commands reads the system's clock or sets a timer itself. */
 export interface Clock {
   now(): number
   /** Milliseconds since an arbitrary moment, for durations: they go on evenly when somebody sets the clock. */

@@ -104,7 +104,7 @@ export class BoardPanel implements Component {
       case 'stop':
         if (!row) return false
         if (isAtWork(row)) this.#parts.stop(row.role)
-        else this.#parts.flash(`${oneLine(roleLabel(row.role), 40)} has ended already`)
+        else this.#parts.flash(`${oneLine(roleLabel(row.role), 40)} has already finished`)
         return true
       case 'terminal':
         if (!row) return false

@@ -87,11 +87,11 @@ export const chatKeys = {
     mark: { keys: ['space'], does: 'Marks an answer where several can be chosen.' },
     raise: {
       keys: ['alt+up', 'shift+up', '['],
-      does: 'Moves the chosen answer up, where the order of the answers matters.',
+      does: 'Moves the chosen answer up, if the order of the answers matters.',
     },
     lower: {
       keys: ['alt+down', 'shift+down', ']'],
-      does: 'Moves the chosen answer down, where the order of the answers matters.',
+      does: 'Moves the chosen answer down, if the order of the answers matters.',
     },
     open: { keys: ['ctrl+o', 'pageDown'], does: 'Shows the next page of a long question.' },
     back: { keys: ['pageUp'], does: 'Shows the page before.' },
@@ -107,7 +107,7 @@ export const chatKeys = {
     pageDown: { keys: ['pageDown'], does: 'One page down.' },
     open: { keys: ['enter'], does: 'Shows everything that the chosen agent did. The input must be empty.' },
     stop: { keys: ['ctrl+x'], does: 'Stops the chosen agent, after a question where work would be lost.' },
-    terminal: { keys: ['ctrl+o'], does: 'Goes to the terminal of the chosen agent, where it has one.' },
+    terminal: { keys: ['ctrl+o'], does: 'Goes to the terminal of the chosen agent, if it has one.' },
     close: { keys: ['escape'], does: 'Goes back to the list, or closes it. The turn goes on.' },
   },
   palette: {

@@ -220,7 +220,7 @@ export class CompletionPopup {
   }
 }
 
-/** Stays the same while the person keeps typing at one place. */
+/** Names the place of a completion: the key stays the same while the person keeps typing there. */
 function keyOf(target: CompletionTarget): string {
   return target.type === 'words' ? `${target.type} ${target.command} ${target.from}` : `${target.type} ${target.from}`
 }

@@ -73,7 +73,7 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       return true
     },
     background: () => {
-      if (!desk.moveToBackground()) screen.flash('No command runs that could go to the background')
+      if (!desk.moveToBackground()) screen.flash('No running command can go to the background')
       return true
     },
     nextLeash: () => {

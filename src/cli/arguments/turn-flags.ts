@@ -35,7 +35,7 @@ export const turnFlags: Flags = {
   rotation: { short: 'r', value: 'strategy', choices: strategies, help: 'the rotation strategy for this run' },
   continue: {
     short: 'c',
-    help: 'continue in the most recently used project, wherever you stand; --new starts a new session there',
+    help: 'continue in the most recently used project, from any folder; --new starts a new session there',
   },
   new: { help: 'start a new session' },
   fork: { help: 'continue in a fork: a new session with the history of this one, which stays unchanged' },
@@ -52,7 +52,7 @@ export const turnFlags: Flags = {
   effort: {
     value: 'level',
     choices: efforts,
-    help: 'how hard the agent’s model thinks, where the agent has such a setting',
+    help: 'how hard the agent’s model thinks, if the agent has such a setting',
   },
   allow: {
     value: 'rule',
@@ -63,7 +63,7 @@ export const turnFlags: Flags = {
   'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p: the output format' },
   'output-schema': {
     value: 'file',
-    help: 'with -p: the answer is JSON that holds to the JSON Schema in this file, or the exit code is 1',
+    help: 'with -p: the answer is JSON that matches the JSON Schema in this file, or the exit code is 1',
   },
   ...limitFlags,
   exclusive: { help: 'with -p: wait until no other turn runs in this project' },

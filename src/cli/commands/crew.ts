@@ -223,7 +223,7 @@ async function close({ io, open, values }: OpenedCrew, words: readonly string[])
   const strays = strayWords(await loneTerminals(io))
   const ends =
     living === 0 ? 'Delete' : `End ${living === 1 ? 'the running agent' : `the ${living} running agents`} and delete`
-  const also = strays === undefined ? '' : ` Besides, ${strays}, which is ended too.`
+  const also = strays === undefined ? '' : ` Besides, ${strays}, which is closed too.`
   const question = `${ends} all conversations of the crew ${open.crew.workspace}?${also}`
   if ((slots.length > 0 || strays !== undefined) && !(await confirm(io, question, values.yes === true))) {
     say(io, 'The crew was not closed.')

@@ -135,7 +135,7 @@ async function untilGone(mark: string, { clock }: Io): Promise<void> {
   }
 }
 
-/** The same world without output, and without the abort signal: the cleanup must finish. */
+/** The surroundings of the cleanup: without output, and without the abort signal, because the cleanup must finish. */
 function silent(io: Io): Io {
   const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })
   const { signal } = new AbortController()

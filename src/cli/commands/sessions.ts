@@ -125,7 +125,7 @@ async function takeOver(
   print(io, `The next turn in ${project.root} continues the session “${title(session)}” of ${cli}, as ${id}.`)
   const how =
     agent === undefined
-      ? `No agent in the settings runs ${cli}: the agent that takes the turn is told what was said.`
+      ? `No agent in the settings runs ${cli}: the agent that takes the turn gets what was said.`
       : `To let ${agent} go on in its own thread, give it the turn: termaite -a ${agent}`
   print(io, how)
   return 0

@@ -211,7 +211,7 @@ function closing(
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
 }
 
-/** What an agent was not allowed to do, and what would allow it. */
+/** Describes the acts that an agent was not allowed, and the option that would allow them. */
 function refusedWords(agent: string, denials: readonly string[], rules: readonly string[] = []): string {
   // A rule that cannot be printed as it is would allow something else than it says.
   const flags = rules.filter((rule) => clean(rule) === rule).map((rule) => `--allow ${shellWord(rule)}`)

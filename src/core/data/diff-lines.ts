@@ -73,7 +73,7 @@ function step(side: { at: number; left: number }): number {
 /** How much of a line is read; a file with longer lines is not one that people read by lines. */
 const longestLine = 8 * 1024
 
-/** The lines of a long text that comes in pieces, each as much of it as `longestLine`. */
+/** Yields the lines of a long text that comes in pieces, each cut after `longestLine` characters. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -324,7 +324,7 @@ export const recognised = <T>(wants: string, read: (value: unknown) => T | undef
 /** Any value that JSON can hold. */
 export const anything = (): Shape<unknown> => ({ wants: 'anything', json: () => ({}), read: (value) => value })
 
-/** The same shape with a description of what it is for. */
+/** Adds a description of its purpose to a shape. */
 export const about = <S extends Shape<unknown>>(description: string, shape: S): S => ({
   ...shape,
   json: (detail) => ({ ...shape.json(detail), description }),

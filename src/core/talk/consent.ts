@@ -50,8 +50,8 @@ const allowance: Readonly<Record<Meaning, string>> = {
 }
 
 /**
- * What an answer with a number of another program allows, as text. Those numbers follow no order of danger, so every face shows this
- * text beside the label. Our own cards say it by their labels and their fixed keys: undefined.
+ * Describes what an answer with a number of another program allows. Those numbers follow no order of danger, so every face
+ * shows this text beside the label. Our own cards say it by their labels and their fixed keys: undefined.
  */
 export function allowanceWords({ key, means }: Option): string | undefined {
   return key === undefined || means === undefined ? undefined : allowance[means]

@@ -60,7 +60,7 @@ export type UsageWish = { by: UsageGroup; since?: number; zone?: string }
 
 /** The conversations that are kept on a machine, for a person who reads them elsewhere. */
 export interface Conversations {
-  /** The most recently used first. */
+  /** Lists the conversations, the most recently used first. */
   list(): Promise<KeptConversation[]>
   projects(): Promise<KeptProject[]>
   /** A page of a conversation; undefined when there is no such session. */

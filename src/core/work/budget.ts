@@ -175,7 +175,7 @@ export function bothBudgets(one: Budget, other: Budget): Budget {
   })
 }
 
-/** The same budget for a turn that has at most this many steps; `raise` names the flag or the setting that allows more. */
+/** Limits a budget to this many steps of a turn; `raise` names the flag or the setting that allows more. */
 export function withSteps(all: Budget, most: number, raise: string): Budget {
   let steps = 0
   const step = () => (steps++ < most ? all.step?.() : stepsSpent(most, raise))

@@ -157,7 +157,7 @@ export class TreeBudget {
     return over.signal
   }
 
-  /** The same budget, which refuses every call once the time is over, and reports what is spent. */
+  /** Wraps a budget: it refuses every call once the time is over, and reports what is spent. */
   #watched(inner: Budget, over: AbortSignal): Budget {
     const late = () => (over.aborted ? (over.reason as Failure) : undefined)
     const watch = (within: Budget): Budget => ({

@@ -32,7 +32,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
     events = agent.turn({ ...turn, signal, ask, budget })[Symbol.asyncIterator]()
     for (;;) {
       const next = await grace.within(events.next())
-      if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it was told to`)
+      if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it had to`)
       if (next.done) return failed('crash', `${agent.name} stopped without saying how its turn ended`)
       if (next.value.type === 'end') return next.value.outcome
       // A signed usage was counted by the `take` further in.

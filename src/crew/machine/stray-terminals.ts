@@ -32,7 +32,7 @@ export async function loneTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<Lone
   return eachLone(io, ({ of }) => of !== 'slot', described)
 }
 
-/** Lists those too that a slot of a crew has. */
+/** Lists all living terminals, those of a crew's slots too. */
 export async function livingTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<LoneTerminal[]> {
   return eachLone(io, () => true, described)
 }
@@ -114,6 +114,6 @@ export function strayWords(terminals: readonly Pick<LoneTerminal, 'of'>[]): stri
   const count = terminals.filter(({ of }) => of === 'nobody').length
   if (count === 0) return undefined
   return count === 1
-    ? 'one agent runs in a terminal that belongs to no crew any more'
-    : `${count} agents run in terminals that belong to no crew any more`
+    ? 'one agent runs in a terminal that no longer belongs to a crew'
+    : `${count} agents run in terminals that no longer belong to a crew`
 }

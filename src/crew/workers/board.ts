@@ -219,10 +219,10 @@ export class WorkerBoard {
       throw new CrewError(`${name} cannot work in a copy of the project, because ${noCopies}. Leave "worktree" out.`)
     if (!isHeld)
       throw new CrewError(
-        `${name} cannot be an implementer: only termaite's own agent in the background is held to its scope. ${agent} would need a copy of the project, and there is none because ${noCopies}. Choose termaite's own agent, or another role.`,
+        `${name} cannot be an implementer: only termaite's own agent in the background is held to its scope. ${agent} would need a copy of the project, and no copy can be made because ${noCopies}. Choose termaite's own agent, or another role.`,
       )
     throw new CrewError(
-      `${name} cannot work beside ${other!.by}, which changes files of the project: a second worker would need a copy of the project, and there is none because ${noCopies}. Wait until the other one is done.`,
+      `${name} cannot work beside ${other!.by}, which changes files of the project: a second worker would need a copy of the project, and no copy can be made because ${noCopies}. Wait until the other one is done.`,
     )
   }
 

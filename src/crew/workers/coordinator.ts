@@ -70,7 +70,7 @@ export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits
 
 /** Names for the person the workers that the crash of an earlier turn stopped. */
 const lostNote = (lost: readonly WorkerView[]) =>
-  `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} ended with it: ${ids(lost)}. The coordinator is told what was done by then.`
+  `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} ended with it: ${ids(lost)}. The coordinator learns what was done by then.`
 
 /** Tells the person that nothing was delegated because nothing could be. */
 const aloneNote = (name: string) =>

@@ -10,7 +10,7 @@ import { workerId, workerRole } from '../worker.ts'
 /** The folders of the two versions of a file: the project, and the worker's copy of it. */
 type BothTrees = { root: string; copy: string }
 
-/** A card and an event show no more files than this, and no longer ones. */
+/** The most files, and the largest ones, that a card or an event shows. */
 const most = { files: 20, bytes: 128 * 1024 }
 
 export const strayWords = (strays: readonly Stray[]): string =>

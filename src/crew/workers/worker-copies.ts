@@ -109,7 +109,7 @@ export class WorkerCopies {
     const refused = asked.filter((path) => !chosen.includes(path))
     if (chosen.length === 0 || (wanted && refused.length > 0))
       throw new CrewError(
-        `these changes of ${id} need a yes of the person, and there is none: ${listed(refused)} Tell them what is left out.`,
+        `these changes of ${id} need the person’s yes and did not get it: ${listed(refused)} Tell them what is left out.`,
       )
     const brought = await this.#bring(waiting.slot, copy, waiting.changes, chosen, signal)
     const left = waiting.paths.filter((path) => !brought.files.includes(path))
@@ -268,7 +268,7 @@ export class WorkerCopies {
   async #check(slot: WorkerSlot, signal: AbortSignal): Promise<CheckSeen[]> {
     const round = this.#rounds.next((event) => this.#show(slot, event))
     const stopped = Promise.withResolvers<CheckSeen[]>()
-    const evidence = 'the worker was stopped before the checks had ended'
+    const evidence = 'the worker was stopped before the checks were finished'
     const stop = () => stopped.resolve([{ command: '', passed: false, refused: true, evidence }])
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()

@@ -90,7 +90,7 @@ function spawnBatch(desk: WorkerDesk): Tool {
   return crewTool({
     name: 'spawn_workers_batch',
     description:
-      'Starts several independent workers at once and returns their ids: all of them, or none where one cannot be started. Use it whenever more than one worker is needed. After it, go on with your own work or call await_workers in a later step.',
+      'Starts several independent workers at once and returns their ids: all of them, or none if one cannot be started. Use it whenever more than one worker is needed. After it, go on with your own work or call await_workers in a later step.',
     schema: input.schema,
     risk: 'run',
     effect: () => ({ does: 'nothing' }),
@@ -237,7 +237,7 @@ function stopWorker(desk: WorkerDesk): Tool {
     parse: oneWorker.parse,
     async run({ worker_id }) {
       const ended = await desk.board.stop(worker_id)
-      return ended ? `${worker_id} is stopped.` : `${worker_id} had already ended.`
+      return ended ? `${worker_id} is stopped.` : `${worker_id} had already finished.`
     },
   })
 }

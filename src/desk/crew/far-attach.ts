@@ -27,7 +27,7 @@ export async function attachFar(
     const terminal = hub.open(row)
     const left = await show(terminal, io)
     if (terminal.problem !== undefined) throw new Error(terminal.problem)
-    if (left === 'exited') say(io, `${row.name} on ${row.machine} has ended, or its machine is gone.`)
+    if (left === 'exited') say(io, `${row.name} on ${row.machine} has exited, or its machine is gone.`)
     return left === 'ended' ? Number(io.signal.reason) : 0
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(`crew attach: ${messageOf(error)}.`, 1)

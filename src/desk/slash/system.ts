@@ -20,7 +20,7 @@ export function refreshSystemCommand(controls: DeskControls): Command {
       // The first scan may name programs that do not start, so the result of the whole scan is shown.
       const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]
       say([...machineFacts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
-      if (unkept !== undefined) say(`The scan could not be saved, so no agent is told of it: ${unkept}`, 'error')
+      if (unkept !== undefined) say(`The scan could not be saved, so no agent knows of it: ${unkept}`, 'error')
     },
   }
 }

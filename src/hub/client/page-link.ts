@@ -40,6 +40,6 @@ export async function makePageLink(
   const until = localTimeFrom(now, link.ends)
   const words = link.once
     ? `The link signs one browser in, until ${until}.`
-    : `The link can be shared. It only reads, and it ends ${until}.`
+    : `The link can be shared. It only allows reading, and it expires ${until}.`
   return { link: pageLink(page ?? hub.url, secret), words }
 }

@@ -21,7 +21,7 @@ type TaskPage = { seq: number; tasks: Task[]; after?: TaskPlace }
 const openStates: readonly TaskState[] = ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS', 'BLOCKED', 'IN_REVIEW']
 /** How many finished tasks are sent at once; clients request the others page by page. */
 const mostFinished = 1_000
-/** The same for the dashboard in a browser, which requests the others while it shows these. */
+/** How many finished tasks the dashboard in a browser gets first; it requests the others while it shows these. */
 const firstFinished = 200
 
 /** The reads of the hub. Each is one read of the ledger, so that everything in an answer belongs to one moment. */

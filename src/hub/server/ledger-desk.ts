@@ -67,7 +67,7 @@ async function countedRows(io: Io, place: LedgerPlace): Promise<Pick<LedgerStatu
   }
 }
 
-/** The same of a ledger that a running hub has open, by a copy that the hub makes. */
+/** Counts the rows of a ledger that a running hub has open, in a copy that the hub makes. */
 async function countedCopy(io: Io, path: string): Promise<Pick<LedgerStatus, 'tasks' | 'agents' | 'keys'>> {
   const copy = await ownCopy(io, path)
   try {

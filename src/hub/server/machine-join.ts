@@ -132,7 +132,7 @@ async function checkAgent(io: Io, [word, ...rest]: Program, args: readonly strin
   const { code, said } = await runProgram(io, word, [...rest, ...args, '--dry-run'])
   if (code !== 0)
     throw new UsageError(
-      `agent join: the agent cannot start yet: ${said.replace(/^termaite: /, '')}\nThe machine is joined and keeps its key. Mend this, then run the same line again; it needs no code any more.`,
+      `agent join: the agent cannot start yet: ${said.replace(/^termaite: /, '')}\nThe machine is joined and keeps its key. Fix this, then run the same line again; it needs no code any more.`,
       1,
     )
 }

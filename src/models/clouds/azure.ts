@@ -88,7 +88,7 @@ function fromApplication({ env, clock, fetch, learn }: CloudWorld): Access | und
   if (secret) learn?.('Azure', secret)
   const login = {
     words: `the application ${client} (AZURE_CLIENT_ID with ${secret ? 'AZURE_CLIENT_SECRET' : 'AZURE_FEDERATED_TOKEN_FILE'})`,
-    next: 'Check that its secret has not ended, and that it has the role "Cognitive Services OpenAI User" for the resource.',
+    next: 'Check that its secret has not expired, and that it has the role "Cognitive Services OpenAI User" for the resource.',
   }
   const host = (env.AZURE_AUTHORITY_HOST || 'https://login.microsoftonline.com').replace(/\/+$/, '')
   const token = sharedLogin(

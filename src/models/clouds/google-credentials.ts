@@ -95,7 +95,7 @@ const ways = {
     }),
   }),
   authorized_user: ({ client_id, client_secret, refresh_token }: any, place: string): Way => ({
-    login: { words: `the login of gcloud (${place})`, next: `To log in anew, ${again}.` },
+    login: { words: `the login of gcloud (${place})`, next: `To log in again, ${again}.` },
     server: tokenServer,
     form: () => ({ grant_type: 'refresh_token', client_id, client_secret, refresh_token }),
   }),

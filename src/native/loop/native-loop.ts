@@ -148,7 +148,7 @@ function* unseenNotes(
     const why = model.unseen?.(ref)
     if (why === undefined || noted.has(ref.sha)) continue
     noted.add(ref.sha)
-    yield { type: 'note', text: `${name} did not see your picture, but was told where it is: ${why}.` }
+    yield { type: 'note', text: `${name} did not see your picture, but knows where it is: ${why}.` }
   }
 }
 
@@ -232,7 +232,7 @@ async function misformed({ form }: Turn, outcome: Outcome): Promise<string | und
   if (!form || !outcome.ok || outcome.refused) return undefined
   const read = await form.check(outcome)
   if ('json' in read) return undefined
-  return `Your answer does not hold to the JSON Schema: ${read.why}\nGive the same answer again as JSON that holds to it. Write nothing but the JSON, and call no tool.`
+  return `Your answer does not match the JSON Schema: ${read.why}\nGive the same answer again as JSON that matches it. Write nothing but the JSON, and call no tool.`
 }
 
 const sentence = (words: string) => (/[.!?]$/.test(words) ? words : `${words}.`)

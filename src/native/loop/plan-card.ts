@@ -43,6 +43,6 @@ export function planAnswer(picks: string[] | undefined): PlanAnswer | undefined 
 /** The prompt that builds an approved plan; it holds the plan, because the planning may have been summarised since. */
 export function buildPrompt(plan: string): string {
   const asked =
-    'Build this plan, which I approved. Keep to it; where the code proves it wrong, do what its goal needs and say so. Run the checks it names.'
+    'Build this plan, which I approved. Keep to it; if the code proves it wrong, do what its goal needs and say so. Run the checks it names.'
   return `${asked}\n\n${tag('plan', '', plan.trim())}`
 }

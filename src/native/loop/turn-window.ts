@@ -323,7 +323,7 @@ const unknownTool = {
 /** Asks for a summary in the place of the next answer, so that the messages before it come from the provider's cache. */
 function summaryRequest(what: string, words: number): string {
   return [
-    `The context window is nearly full. Write a summary of ${what} now: it will stand in the place of those messages, and you will go on with nothing else of them. The request itself, what the user typed meanwhile and the skills that you loaded stay as they are.`,
+    `The context window is nearly full. Write a summary of ${what} now: it will replace those messages, and you will go on with nothing else of them. The request itself, what the user typed meanwhile and the skills that you loaded stay as they are.`,
     'Keep what was done and where (files, commands, names, numbers), what was found out, what failed and why, what was decided, and what is still to do. Keep every fact that you may still need word for word.',
     `Write plain text of at most ${words} words. Do not call a tool, and do not go on with the work in this answer.`,
   ].join('\n')

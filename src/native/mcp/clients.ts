@@ -28,7 +28,7 @@ const ourName = 'termaite'
 /** The name of the hub's server in another program's settings. */
 export const hubName = 'termaite-hub'
 
-/** The same program with the hub as its server: an agent that works for the hub is not asked before each call to it. */
+/** The client with the hub as its server: an agent that works for the hub is not asked before each call to it. */
 export const atHub = (client: Client): Client => ({
   ...client,
   path: [...client.path.slice(0, -1), hubName],

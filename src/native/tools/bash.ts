@@ -97,7 +97,7 @@ async function runToEnd(
 const movedWords = (text: string, job: number, pid: number, log: string) =>
   [
     text.replace(/\n$/, ''),
-    `[The person sent this command to the background while it ran. It goes on as job ${job} with pid ${pid}, and its output goes to ${log}. Continue without its result: you are told when it ends. Use jobs to read it or to end it.]`,
+    `[The person sent this command to the background while it ran. It goes on as job ${job} with pid ${pid}, and its output goes to ${log}. Continue without its result: a message comes when it ends. Use jobs to read it or to end it.]`,
   ]
     .filter((part) => part !== '')
     .join('\n')

@@ -29,7 +29,7 @@ export function thinkTool(advise: Advise, o: { available?(): boolean; patience?:
 }
 
 const retry =
-  'retry: the agents that were asked are still thinking. Call think again now with the same framework and the same question; that waits for the same answer and starts nothing anew.'
+  'retry: the agents that were asked are still thinking. Call think again now with the same framework and the same question; that waits for the same answer and starts nothing new.'
 
 /** Answers `retry` before the caller's own time limit would end the call with an error. */
 async function withPatience(

@@ -25,6 +25,6 @@ try {
 
 function signInWords({ status, message }: HubRefusal): string {
   return status === 401 && !message.startsWith('This link')
-    ? 'This browser is not signed in, or its sign-in has ended.'
+    ? 'This browser is not signed in, or its sign-in is no longer valid.'
     : message
 }

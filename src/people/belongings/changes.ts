@@ -10,8 +10,8 @@ import { withItem, withoutItem } from '../../native/mcp-config/json-lists.ts'
 import { projectFile } from '../../settings/settings-schema.ts'
 
 /**
- * What is written for one thing, so that it can be found and removed again: an entry of a settings file, an item of a list in one, a line
- * of the instructions, or a link to a folder.
+ * The change that is written for one thing, so that it can be found and removed again: an entry of a settings file, an item of
+ * a list in one, a line of the instructions, or a link to a folder.
  */
 export type Written =
   | { as: 'entry'; file: string; keys: string[]; value: unknown }

@@ -100,7 +100,7 @@ export class CommandText {
       if (!match || !filling) filled += reader.next()
       else if (reader.quote === undefined || line[reader.at - 1] === '$')
         throw new UsageError(
-          `the place ${match[0]} in the command line ${line} cannot be filled: it stands behind or inside something other than plain words and quotes. Write it before that, or as a word of its own.`,
+          `the place ${match[0]} in the command line ${line} cannot be filled: it is behind or inside something other than plain words and quotes. Write it before that, or as a word of its own.`,
         )
       else {
         filled +=

@@ -131,7 +131,7 @@ function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: 
   if (agent.enabled === false) return 'set "enabled" to true with termaite config edit, if this agent is to take turns'
   if (!there) return profile ? `install it: ${profile.install}` : commandHint
   if (agent.kind !== 'native' && agent.command === undefined && profile?.leashes[leash] === undefined)
-    return `the CLI cannot be held to the leash "${leash}": give it the leash "all" if you trust it with that`
+    return `the CLI cannot be restricted to the leash "${leash}": give it the leash "all" if you trust it with that`
   return undefined
 }
 

@@ -56,7 +56,8 @@ function agentFindings(settings: Settings): SecurityFinding[] {
         : { level: 'ok', words: `${agent.name} runs as written, with its own flags: ${line}` }
     }
     const words = agent.kind === 'native' ? nativeLeashes[leash] : profile?.leashes[leash]
-    if (words === undefined) return { level: 'look', words: `${agent.name} cannot be held to the leash "${leash}"` }
+    if (words === undefined)
+      return { level: 'look', words: `${agent.name} cannot be restricted to the leash "${leash}"` }
     return { level: leash === 'all' ? 'look' : 'ok', words: `${agent.name} is on the leash "${leash}": ${words}` }
   })
 }
@@ -85,7 +86,10 @@ async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Pr
   ]
 }
 
-/** What the sandbox of this machine means for these agents; without a sandbox, the reason, what helps, and what protects instead. */
+/**
+ * Explains the effect of this machine's sandbox on these agents; without a sandbox, the reason, what helps, and what protects
+ * instead.
+ */
 export async function sandboxLines(
   { env }: Io,
   { cwd }: Place,

@@ -53,5 +53,5 @@ function noModel(mode: WorkMode): string {
     const { keys, usual: model } = providerOf(name as keyof typeof providers)
     return model === undefined || keys[0] === usual ? [] : keys.slice(0, 1)
   })
-  return `the mode ${mode} needs a model for termaite’s own agent, and there is none. Set ${usual} to use ${defaultModel}, or set ${others.join(' or ')}, or start a model server on this machine. \`termaite setup\` helps.`
+  return `the mode ${mode} needs a model for termaite’s own agent, and no model is set up. Set ${usual} to use ${defaultModel}, or set ${others.join(' or ')}, or start a model server on this machine. \`termaite setup\` helps.`
 }

@@ -40,7 +40,8 @@ const local =
   (value: unknown): FoundSettings => {
     const projects = isPlainObject(value) ? value.projects : undefined
     const found = isPlainObject(projects) && Object.hasOwn(projects, root) ? servers(projects[root]) : {}
-    const why = 'it is yours for this project alone, and settings of a project in termaite are shared with it'
+    const why =
+      'you set it up for this project alone, but in termaite the settings of a project are shared with everybody who has it'
     return { unusable: (found.servers ?? []).map(({ name }) => ({ what: `MCP server ${name}`, why })) }
   }
 

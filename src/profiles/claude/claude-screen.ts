@@ -25,7 +25,7 @@ export const leashes: Record<Leash, string> = {
   read: 'reads and searches; no shell, no edits, no MCP servers',
   ask: 'asks before it acts; what its own settings allow runs without a question',
   edit: 'edits, creates, moves and removes files in the project without asking; asks before anything else',
-  all: 'runs everything without asking; as root, where it refuses that, it still asks before MCP tools',
+  all: 'runs everything without asking; as root it refuses that and still asks before MCP tools',
 }
 
 const rule = /^─{20,}/

@@ -10,7 +10,7 @@ export function programOf(command: string): string | undefined {
   return program === '' ? undefined : program
 }
 
-/** The same with its folder, if the command names one. */
+/** The program's name with its folder, if the command names one. */
 export function programWord(command: string): string | undefined {
   const words = wordsOf(command)
   let at = 0
@@ -60,6 +60,6 @@ export function option(flag: string, value: string | undefined): string | undefi
   return `${flag}${flag.endsWith('=') ? '' : ' '}${shellWord(optionValue(value, flag.replace(/=$/, '')))}`
 }
 
-/** The same option once for each value. */
+/** Repeats an option once for each value. */
 export const options = (flag: string) => (values: readonly string[]) =>
   commandLine(...values.map((value) => option(flag, value)))

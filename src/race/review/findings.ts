@@ -9,18 +9,18 @@ import { answerShape, part } from '../../core/data/json-answer.ts'
 /** The form of a reviewer's answer. */
 export const findingsShape = answerShape({
   findings: about(
-    'The findings, the worst first. An empty list when there is nothing to mend.',
+    'The findings, the worst first. An empty list when there is nothing to fix.',
     list(
       part({
         file: about('The path of the changed file, as the heading of its changes has it.', string({ min: 1 })),
-        line: about('The number of the line, as it stands before the line.', integer(0)),
+        line: about('The number of the line, as it is shown before the line.', integer(0)),
         severity: about(
           'high: wrong results, lost data, a crash or a security hole. medium: goes wrong in some cases. low: small.',
           oneOf(...severities),
         ),
         problem: about('What is wrong, in one sentence.', string({ min: 1 })),
         why: about('Why it is wrong: the input or the state that shows it, and what happens then.', string()),
-        fix: about('How to mend it, in one or two sentences.', string()),
+        fix: about('How to fix it, in one or two sentences.', string()),
       }),
     ),
   ),
@@ -79,7 +79,7 @@ export function reviewText({ of, findings, dropped, reviewer }: Omit<Review, 'ty
       : [
           `${dropped} ${dropped === 1 ? 'finding was' : 'findings were'} left out, because the files that ${dropped === 1 ? 'it names' : 'they name'} were not changed.`,
         ]
-  if (findings.length === 0) return [`${reviewer} found nothing to mend in ${of}.`, ...other].join('\n\n')
+  if (findings.length === 0) return [`${reviewer} found nothing to fix in ${of}.`, ...other].join('\n\n')
   const count = findings.length === 1 ? 'One finding' : `${findings.length} findings`
   return [
     `${count} in ${of}, by ${reviewer}:`,

@@ -46,7 +46,10 @@ export type Beyond = {
   written: boolean
 }
 
-/** The permission of a command: that of the leash alone, as a look that changes nothing, or for the command as a whole with its needs. */
+/**
+ * The rights of a command: what the leash allows, only read (`look`), or also the needs beyond the wall that were allowed for
+ * the whole command.
+ */
 export type Permission = 'leash' | 'look' | Beyond
 
 /**

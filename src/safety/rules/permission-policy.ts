@@ -243,7 +243,7 @@ function decide(known: Case): Verdict {
 const bareReading = (none: string): string =>
   `this agent may only read, and without a sandbox termaite cannot hold a command to that (${none.replace(/\.$/, '')}); file_reader, grep_search, glob and ls need no command`
 
-/** What a command without a wall would do; its parts that only read are no reason beside others. */
+/** Describes what a command without a wall would do; parts that only read are left out if others do more. */
 function bareReasons(call: JudgedCall): string {
   const acting = call.parts.filter((part) => part.class !== 'reads')
   const words = reasons(acting.length > 0 ? acting : call.parts, call)

@@ -31,7 +31,7 @@ export function parseRule(text: string): Rule | { fault: string } {
   if (/^domain:\s*$/.test(spec)) return wrong('after domain: the name of a host is missing')
   if (spec === ':*')
     return wrong(`before :* the beginning of a command is missing; ${tool} alone means every use of it`)
-  if (/(?<!\\):\*./s.test(spec) && /^[Bb]ash$/.test(tool)) return wrong('":*" stands at the end of a command')
+  if (/(?<!\\):\*./s.test(spec) && /^[Bb]ash$/.test(tool)) return wrong('":*" is allowed only at the end of a command')
   return { text: text.trim(), tool, spec }
 }
 

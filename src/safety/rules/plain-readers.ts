@@ -23,7 +23,7 @@ type Row = {
   words?: readonly RegExp[]
   /** Flags whose value is the next word. */
   valued?: Readonly<Record<string, RegExp>>
-  /** What an operand names: files, files and folders, or nothing that is looked up. */
+  /** The kind of thing that an operand names: files, files and folders, or nothing that is looked up. */
   operands: 'files' | 'places' | RegExp | 'none'
   /** Whether the command needs an operand. */
   needs?: true

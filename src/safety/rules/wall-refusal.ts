@@ -14,7 +14,10 @@ export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'net
   sees(path: string): boolean
 }
 
-/** What the wall refused a command, in one sentence without its full stop; `hidden`: a path that is there outside and was not shown. */
+/**
+ * Says which access the wall refused to a command, in one sentence without its full stop; `hidden`: a path that exists outside
+ * and was hidden.
+ */
 type WallRefusal = { words: string; hidden?: string }
 
 /** Finds in the output of a failed command what the wall refused it. */

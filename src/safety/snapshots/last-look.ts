@@ -50,13 +50,14 @@ export function canLook({ dir }: Repository, index: string): boolean {
  */
 export async function keepLook(repository: Repository, git: Git, { index, now }: { index: string; now: number }) {
   const { dir, root } = repository
-  // A project whose files git has just copied, or whose folder has just changed, is not settled, and git need not be asked about it.
+  // A project whose files git has just copied, or whose folder has just changed, is not settled, so git is not asked for its
+  // changes.
   const copied = stampedAt(join(dir, 'index')) ?? now
   if (copied > now - settledMs || !isSettled(statSync(root), now)) return
   const outside = await filesOutside(repository, git)
   const ignored = checked(await git(['ls-files', '-z', '-o', '-i', '--directory', '--exclude-standard']))
   const seen = outside && entriesIn(root, new Set(splitPaths(ignored.out)), now)
-  // A project that cannot be kept now may be settled at the next turn.
+  // Files that changed just now may be settled at the next turn.
   if (seen === 'unsettled') return
   const changed = checked(await git(['ls-files', '-z', '-o', '-m', '--exclude-standard']))
   if (changed.out.length > 0 || fileMark(join(dir, 'index')) !== index) return

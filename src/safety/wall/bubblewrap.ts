@@ -23,7 +23,7 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     ...['--proc', '/proc'],
     ...(asRoot ? kernelSettings().flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...mounts.flatMap(mountFlags),
-    // What is written beside the places for it fails: it would vanish with the command.
+    // Writing outside the places meant for it fails, because the files would vanish with the command.
     ...mounts.flatMap(({ path, as }) => (as === 'empty' ? ['--remount-ro', path] : [])),
     ...['--remount-ro', '/'],
     '--unshare-user',

@@ -29,7 +29,7 @@ type HomeWishes = {
   files: CliFiles | undefined
 }
 
-/** A larger file is no settings file: it can be read inside, and not written. */
+/** A larger file is not copied, because it is not a settings file: a walled program can read it but not write it. */
 const largestCopy = 8 << 20
 
 /** A folder with more in it holds programs or a history: it can be read inside, and not written. */

@@ -54,7 +54,7 @@ const clockStepMs = 20
 /** Clocks of file systems are coarse, and those of other machines differ. */
 export const clockErrorMs = 2_000
 
-/** So many folders are read before other work of this process gets its turn. */
+/** How many folders are read before other work of this process gets its turn. */
 const atOnce = 1_000
 
 /**

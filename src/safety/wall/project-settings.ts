@@ -20,7 +20,10 @@ type ProjectSettings = {
   accept(path: string): void
 }
 
-/** What became of a command's settings: sentences, and what was taken away; `asks` says whether a person has to decide. */
+/**
+ * The outcome for a command's settings: sentences, and the files that were taken away; `asks` says whether a person has to
+ * decide.
+ */
 export type SettledSettings = { told: string[]; taken?: Quarantined; asks: boolean }
 
 /** A setting as it was found. Of a short file that needs a yes, the content is kept, so that it can be put back. */
@@ -171,7 +174,7 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   }
 }
 
-/** What was taken away goes back to its place, as the person wants it. Returns the paths that are not back. */
+/** Puts the removed files that the person wants back in their places. Returns the paths that are not back. */
 export function keepTaken(own: string, taken: Quarantined): string[] {
   const { back, left } = putBack(own, taken)
   acceptSettings(back)

@@ -162,7 +162,7 @@ export const approachFields = {
 export const approachInstructions = `An approach has a "name": the tool or technique that does the work, in at most four words ("pandoc", "Express with SQLite"); "how": the steps, concrete enough that another agent can follow them alone; and "needs": what must be there first, one short string each:
 - a program by the name one types: "pandoc", "docker", "python>=3.10";
 - a package still to be fetched, with where from: "pip:python-docx", "npm:express", "apt:texlive"; not what the project has already;
-- "network", "root", "linux", "macos" or "windows", where it cannot go without.`
+- "network", "root", "linux", "macos" or "windows", if it cannot go without.`
 
 /** The words of a name, without case and punctuation. */
 const wordsIn = (name: string): readonly string[] => name.toLowerCase().match(/[\p{L}\p{N}+#]+/gu) ?? []
@@ -219,7 +219,7 @@ const advisors: readonly Advisor[] = [
   advisor({
     role: 'fallback chain',
     asked:
-      'Rank the approaches that could do this, two to five, best first: by how surely the first try gives a right result, then by how fast. Each one after the first stands there for the case that the one before it failed, so it must not fail for the same reason. "fails" says how the approach goes wrong when it does, and how one would notice.',
+      'Rank the approaches that could do this, two to five, best first: by how surely the first try gives a right result, then by how fast. Each one after the first is for the case that the one before it failed, so it must not fail for the same reason. "fails" says how the approach goes wrong when it does, and how one would notice.',
     shape: answerShape({ approaches: few(part({ ...approachFields, fails: optional(string()) }), 1) }),
     proposals: ({ approaches }) => approaches.map((one, at) => proposal(one, Math.max(1, 3 - at))),
   }),

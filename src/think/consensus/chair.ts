@@ -111,7 +111,7 @@ function chairPrompt(
       `1. "approaches": what is left once the same approach under two names is joined, ranked: first the fastest that surely gives a right result, then what to step back to when it fails, which must not fail for the same reason. At most ${mostTried}. In "how" put the best that any advisor knew about it, a script whole; in "why", in one sentence, what decided its place. None, if nothing can work here.`,
       '2. "check" of each: what a right result must show, and a wrong or missing one cannot. Leave it out rather than guess a name or a path that the working agent may choose differently.',
       '3. "dropped": every approach that was proposed and is not among yours, with the exact reason: the thing that is missing here, or what made another one better.',
-      '4. "dissent": which advisors would have decided otherwise, and their strongest argument, in a sentence or two. Do not smooth it over; leave it empty if there is none.',
+      '4. "dissent": which advisors would have decided otherwise, and their strongest argument, in a sentence or two. Do not smooth it over; leave it empty if all agree.',
     ].join('\n'),
     approachInstructions,
     checkInstructions,

@@ -27,7 +27,7 @@ type NeedFit =
 function fitOf(need: Need, { spec, found }: KnownMachine): NeedFit {
   switch (need.kind) {
     case 'network':
-      return spec.network.hasInternet ? {} : { missing: 'the network', why: 'there is none' }
+      return spec.network.hasInternet ? {} : { missing: 'the network', why: 'it is not reachable' }
     case 'root':
       return spec.sudoAvailable ? {} : { missing: 'root', why: 'not without a password' }
     case 'system':

@@ -54,7 +54,7 @@ export async function* planAnotherWay(
     quoted('tasks', drawTree(tasks)),
     quoted('task', task.task),
     ...failed.map(({ evidence }) => quoted('failed', clipped(evidence, 4_000))),
-    `Give "check" only where the one it had is itself wrong. ${checkInstructions}`,
+    `Give "check" only if the one it had is itself wrong. ${checkInstructions}`,
   ].join('\n\n')
   const answer = yield* thinking.askFor(plannerSeat(thinking), words, anotherWayShape)
   // An answer without JSON is advice all the same.

@@ -123,7 +123,7 @@ function fixPrompt({ evidence }: CheckResult): string {
   return [
     'Your work was checked, and the check failed:',
     quoted('check', evidence),
-    'Find out why, and fix the cause; change a test only where it is wrong about what was asked. If it failed before your work too, and has nothing to do with it, say how you know. Then answer the person so that it can be read without what was said before.',
+    'Find out why, and fix the cause; change a test only if it contradicts the request. If it failed before your work too, and has nothing to do with it, say how you know. Then answer the person so that it can be read without what was said before.',
   ].join('\n\n')
 }
 

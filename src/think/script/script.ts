@@ -166,7 +166,7 @@ function errorLine({ printed }: ScriptRun): string {
   return (lines.findLast((line) => /^[^\s[}]/.test(line)) ?? lines.at(-1) ?? 'it printed nothing').slice(0, 200)
 }
 
-/** The first sentence, enough for a note: the rest is kept with the call, or told to the actor. */
+/** The first sentence, enough for a note: the other sentences are kept with the call, or given to the actor. */
 const sentence = (text: string) => firstLine(text).split(/[.!](?:\s|$)/)[0]!
 
 /** Has the actor work without a script, and tells it what was tried. */
@@ -198,10 +198,10 @@ function scriptPrompt(
     resources.machine.description,
     `"language": ${languages.map((language) => `"${language}" (${howWritten[language]})`).join(' or ')}.`,
     '"code": the whole script. It starts in the working folder, is given no input and ends by itself within two minutes. It reads the data and does not guess it; it prints what was asked for, short enough to be read, with what shows that it is right, such as how many records it saw. It changes no file unless the request says so. It may run in a sandbox and without a network: where it cannot find what it needs, it must fail with an error instead of printing a wrong result.',
-    '"about": "machine" where the script asks about the machine itself (processes, memory, disks, users, services): it is then run where it can see them, or not at all; else "project".',
-    '"why": in one sentence. Where a script is no help, because nothing has to be computed or a look at a file is enough, leave out "code" and say why.',
+    '"about": "machine" if the script examines the machine itself (processes, memory, disks, users, services): it is then run where it can see them, or not at all; else "project".',
+    '"why": in one sentence. If a script is no help, because nothing has to be computed or a look at a file is enough, leave out "code" and say why.',
     ...failed.flatMap((run) => [
-      'This script was run, and failed. Find out why, and write it anew as a whole; what it had defined by then may still be there, and nothing may rely on it:',
+      'This script was run, and failed. Find out why, and write it again as a whole; what it had defined by then may still be there, and nothing may rely on it:',
       ...runTexts(run, longestError),
     ]),
   ].join('\n\n')
@@ -214,7 +214,7 @@ function answerPrompt(run: ScriptRun, { turn, resources }: ThinkingTurn): string
     resources.machine.description,
     'This script was written for it by another agent, and was run just now:',
     ...runTexts(run, longestResult),
-    'Answer the person with its result: do not run it again, and do not compute again what it shows. Where it does not show what was asked, say so; what was asked for beyond it is yours to do.',
+    'Answer the person with its result: do not run it again, and do not compute again what it shows. If it does not answer the question, say so; what was asked for beyond it is yours to do.',
   ].join('\n\n')
 }
 

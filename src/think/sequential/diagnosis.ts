@@ -40,9 +40,9 @@ export async function* runDiagnostic(
   const { ok, text, data } = yield* resources.tools.use('bash', input, { ...turn, leash })
   if (!ok) return { command, how: `it was not run: ${text}` }
   const exit = (data as { exit?: number | string } | undefined)?.exit
-  if (exit === undefined) return { command, how: 'it did not finish in time and was ended', output: text }
+  if (exit === undefined) return { command, how: 'it did not finish in time and was stopped', output: text }
   if (typeof exit === 'number') return { command, how: `it exited with ${exit}`, exit, output: text }
-  return { command, how: `it was ended by ${exit}`, output: text }
+  return { command, how: `it was killed by ${exit}`, output: text }
 }
 
 const decisionShape = answerShape({

@@ -201,7 +201,7 @@ async function* answer(findings: readonly Finding[], thinking: ThinkingTurn): As
       resources.machine.description,
       'Other agents looked for the cause; this is what they found, each with what was seen:',
       ...findings.map(findingText),
-      'Answer what was asked on that evidence, and name it. Where only an answer was asked for, change nothing, and say how it could be fixed.',
+      'Answer what was asked on that evidence, and name it. If the request only wants an answer, change nothing, and say how it could be fixed.',
     ].join('\n\n'),
   )
 }

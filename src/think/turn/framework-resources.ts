@@ -80,12 +80,12 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
   })
   if (able.length === 0) return { why: noReader }
   const available = able.filter(({ name }) => !app.out.has(name) && !away(health, name, now))
-  if (available.length === 0) return { why: 'every agent that can be held to reading is unavailable now' }
+  if (available.length === 0) return { why: 'every agent that can be restricted to reading is unavailable now' }
   const those = (is: 'promised' | 'unwalled') => available.flatMap((agent) => (agent[is] ? [agent.name] : []))
   return { names: spread(available), promised: those('promised'), unwalled: those('unwalled') }
 }
 
-const noReader = 'no agent here can be held to reading (give one of them "leash": "read" in the settings)'
+const noReader = 'no agent here can be restricted to reading (give one of them "leash": "read" in the settings)'
 
 /** Orders the agents so that the first of each vendor come first. */
 function spread(agents: readonly { name: string; vendor: string }[]): string[] {

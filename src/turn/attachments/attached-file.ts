@@ -132,7 +132,7 @@ const sayable: Record<string, string> = {
 }
 
 const mostNames = 500
-/** The rest of a longer folder is not read. */
+/** Further entries of a longer folder are not read. */
 const mostLooked = 10_000
 
 /** Lists the names in a folder, folders with a slash; a long list is cut. */

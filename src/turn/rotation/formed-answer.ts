@@ -35,7 +35,7 @@ async function* asked(agent: Agent, turn: Turn): AsyncGenerator<Event, Outcome> 
       const { whole: _cut, ...rest } = outcome
       return { ...rest, text: read.json }
     }
-    const wrong = `the answer does not hold to the output schema: ${read.why}`
+    const wrong = `the answer does not match the output schema: ${read.why}`
     if (tried >= mostTries) return failed('unmet', `${wrong} (asked ${tried} times)`)
     yield { type: 'note', text: `Asking again, because ${wrong}`, by: 'termaite' }
     prompt = again(turn.prompt, outcome.text, read.why)
@@ -45,10 +45,10 @@ async function* asked(agent: Agent, turn: Turn): AsyncGenerator<Event, Outcome> 
 
 function again(request: string, answer: string, why: string): string {
   return [
-    'You were asked the following, and your answer does not hold to the JSON Schema in it.',
+    'You were asked the following, and your answer does not match the JSON Schema in it.',
     tag('request', '', request),
     tag('answer', '', answer),
     `What is wrong: ${why}`,
-    'Give the same answer again as JSON that holds to the schema, and write nothing but the JSON. What you did for the request is still in place: do not do it again.',
+    'Give the same answer again as JSON that matches the schema, and write nothing but the JSON. What you did for the request is still in place: do not do it again.',
   ].join('\n')
 }

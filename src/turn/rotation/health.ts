@@ -171,7 +171,7 @@ export function spentLimit(limits: readonly Limit[], now: number): Failure | und
   return { kind: 'quota', message, retryAt: last.until }
 }
 
-/** Replaces what was known of the same window. */
+/** Replaces the known limit of the same window. */
 export function withLimit(limits: readonly Limit[], limit: Limit): Limit[] {
   return [...limits.filter(({ window }) => window !== limit.window), limit]
 }

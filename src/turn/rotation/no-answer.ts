@@ -60,7 +60,7 @@ export function awayWords({ as, until }: Away, now: number): string {
     : `${stateWords[as]} until ${localTimeFrom(now, until)}`
 }
 
-/** The same as a sentence after the name of the agent, with the time or without. */
+/** Formats a reason as a sentence after the name of the agent, with the time or without. */
 function awaySentence(away: Away, now: number, timed: boolean): string {
   if (away.until <= now) return awayWords(away, now)
   return `is ${timed ? awayWords(away, now) : stateWords[away.as]}`

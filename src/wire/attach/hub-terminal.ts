@@ -79,7 +79,7 @@ export class HubTerminals {
     while (!this.#over.signal.aborted) {
       const why = await this.#connection!.over
       if (this.#over.signal.aborted) return
-      if (why === signedOutReason) return this.#shown?.end({}, 'the key has ended')
+      if (why === signedOutReason) return this.#shown?.end({}, 'the key is no longer valid')
       this.#shown?.note('The connection to the hub is lost; it is made again.')
       for (let pause = firstPauseMs; !this.#over.signal.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
         await clock.sleep(pause, this.#over.signal)
@@ -164,7 +164,7 @@ class HubTerminal implements Terminal {
   }
 
   tell(frame: HubFrame): void {
-    if (frame.type === 'ended') this.end({ code: frame.code, signal: frame.signal }, 'the program has ended')
+    if (frame.type === 'ended') this.end({ code: frame.code, signal: frame.signal }, 'the program has exited')
     else if (frame.type === 'missing') this.#miss()
     else if (frame.type === 'refused') this.note((this.#refusal = frame.why))
     else if (frame.type === 'holder') {

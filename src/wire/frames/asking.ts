@@ -130,7 +130,7 @@ export class WireAsking implements Asking {
   }
 
   #ask(method: string, params: object, { by, machine }: AskOptions): { id: number; waiting: Waiting } {
-    if (this.#connection.ended.aborted) throw new WireFailure('away', 'The connection to the machine has ended.')
+    if (this.#connection.ended.aborted) throw new WireFailure('away', 'The connection to the machine was closed.')
     if (this.#waiting.size >= mostAsked)
       throw new WireFailure('busy', `${mostAsked} requests wait for this machine already. Try again in a moment.`)
     const id = ++this.#lastId

@@ -83,7 +83,7 @@ class FrameReader {
       const [mark, length] = [bytes[from], bytes.readUInt32BE(from + 1)]
       if ((mark !== textMark && mark !== bytesMark) || length > longestFrame) {
         this.#isBroken = true
-        this.#fail(mark === oldMark ? 'an older termaite runs there' : 'a frame came that is none')
+        this.#fail(mark === oldMark ? 'an older termaite runs there' : 'a frame that cannot be read came')
         return bytes.length
       }
       const end = from + headBytes + length

@@ -43,7 +43,7 @@ export class WrongKeys {
 /** Counts events by name, and says how long each name has to wait: longer each time after the free tries. */
 class Tallies {
   #clock: Clock
-  /** In the order of the last count, the newest last. */
+  /** The names in the order in which they were last counted, the newest last. */
   #known = new Map<string, { count: number; at: number; until: number }>()
 
   constructor(clock: Clock) {

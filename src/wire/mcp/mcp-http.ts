@@ -185,6 +185,6 @@ class LegacySessions {
 }
 
 function unknownSession(): Response {
-  const error = { code: -32001, message: 'Session not found: the session has ended, or this server was restarted' }
+  const error = { code: -32001, message: 'Session not found: the session is over, or this server was restarted' }
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 404 })
 }

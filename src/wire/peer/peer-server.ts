@@ -43,10 +43,10 @@ export async function servePeer(peer: Peer, home: string, clock: Clock): Promise
       const gone = new AbortController()
       // Nothing waits for these promises: connections that are still open after the sleep are cut.
       for (const [connection, answering] of connections)
-        void answering.settled().then(() => connection.end('this process has ended'))
+        void answering.settled().then(() => connection.end('this process has exited'))
       void Promise.all([...connections.keys()].map(({ over }) => over)).then(() => gone.abort())
       await clock.sleep(graceMs, gone.signal)
-      for (const connection of connections.keys()) connection.cut('this process has ended')
+      for (const connection of connections.keys()) connection.cut('this process has exited')
     },
   }
 }

@@ -261,7 +261,7 @@ test('a connection that is half open is noticed on both sides, and the machine l
   proxy.freeze()
   // The hub notices by itself, while the machine still cannot reach it.
   await until(() => hub.links.reach('build-7') === undefined)
-  await until(() => link.told.includes('The link to the hub ended: nothing was heard for 25 s. It is made anew.'))
+  await until(() => link.told.includes('The link to the hub ended: nothing was heard for 25 s. Connecting again.'))
   proxy.thaw()
   await until(() => hub.links.reach('build-7'))
   assert.notEqual(hub.links.reach('build-7'), first)

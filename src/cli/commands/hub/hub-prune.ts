@@ -68,7 +68,10 @@ const noneWords = (keptMs: number) =>
 
 const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 
-/** "3 finished tasks (2 COMPLETED, 1 FAILED) that nobody has touched for 30 days, with 1 pipeline, 4 notes and 2 long texts, 1.2 MB in all". */
+/**
+ * Describes what is deleted: "3 finished tasks (2 COMPLETED, 1 FAILED) that nobody has touched for 30 days, with 1 pipeline, 4
+ * notes and 2 long texts, 1.2 MB in all".
+ */
 function prunableWords(found: Prunable, keptMs: number): string {
   const states = found.tasks.map(({ state, count }) => `${grouped(count)} ${state}`).join(', ')
   const age = keptMs === 0 ? '' : ` that nobody has touched for ${ageWords(keptMs)}`

@@ -63,7 +63,7 @@ async function remove(controls: DeskControls, named: string, { say }: CommandWor
   if (folder === undefined)
     throw new UsageError(
       native.folders.now.length === 0
-        ? 'no folder was added, so there is none to remove.'
+        ? 'no folder was added, so there is nothing to remove.'
         : `${named} was not added. These were: ${native.folders.now.join(', ')}.`,
     )
   native.folders.remove(folder)

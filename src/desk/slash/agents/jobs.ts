@@ -13,7 +13,7 @@ export function jobCommands(controls: DeskControls): Command[] {
       help: 'Send the running command to the background, like Ctrl+B.',
       async run(args, world) {
         if (args.trim() !== '') throw new UsageError('/background takes no arguments: it means the command that runs.')
-        if (!controls.moveToBackground()) world.say('No command runs that could go to the background.', 'note')
+        if (!controls.moveToBackground()) world.say('No running command can go to the background.', 'note')
       },
     },
     {
@@ -38,7 +38,7 @@ export function jobCommands(controls: DeskControls): Command[] {
         }))
         const picked = await choose(world, 'Which command do you want to end?', options, [], 'end nothing')
         const chosen = running[Number(picked)]
-        if (!chosen) return world.say('Nothing was ended.', 'note')
+        if (!chosen) return world.say('Nothing was stopped.', 'note')
         world.say(await chosen.jobs.end(chosen.job), 'note')
       },
     },

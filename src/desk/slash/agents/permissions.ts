@@ -25,7 +25,7 @@ export function permissionsCommand(controls: DeskControls): Command {
       }
       if (kept.length + outside.length + shown.length === 0 && keys === undefined)
         throw new UsageError(
-          'no rule was allowed for always in this project, so there is none to remove. To change the rules of the settings, type /config.',
+          'no rule was allowed for always in this project, so there is nothing to remove. To change the rules of the settings, type /config.',
         )
       const options = [
         ...kept.map((rule) => ({ id: rule, label: rule })),

@@ -30,7 +30,7 @@ export function reviewCommand(controls: DeskControls): Command {
         const { entries } = await app.conversation.read()
         const review = entries.findLast((entry): entry is EntryOf<'review'> => entry.type === 'review')
         if (!review) throw new UsageError('nothing was reviewed in this session yet. Type /review first.')
-        if (review.findings.length === 0) return say('The last review found nothing to mend.', 'note')
+        if (review.findings.length === 0) return say('The last review found nothing to fix.', 'note')
         return controls.send(fixPrompt(review, pickedFindings(numbers, review)))
       }
       if (enabledAgents(app.settings).length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))

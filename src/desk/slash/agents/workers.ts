@@ -86,7 +86,9 @@ const named = (known: readonly string[], typed: string): string | undefined =>
   known.find((role) => role.split(' ')[0] === typed.trim())
 
 const these = (roles: readonly string[]) =>
-  roles.length === 0 ? 'There is none.' : `There are: ${roles.map((role) => oneLine(roleLabel(role), 60)).join(', ')}.`
+  roles.length === 0
+    ? 'No other one is kept either.'
+    : `There are: ${roles.map((role) => oneLine(roleLabel(role), 60)).join(', ')}.`
 
 function found(controls: DeskControls, typed: string): { name: string; work: InnerWork } {
   const inside = controls.inside()
@@ -122,5 +124,5 @@ async function attached(controls: DeskControls, name: string, work: InnerWork, w
   if (!terminal) throw new UsageError(`${name} has no terminal: it works unseen. Ctrl+T shows what it does.`)
   const { attach } = await import('../../../wire/attach/attach-terminal.ts')
   const left = await world.screen.suspend(() => attach(terminal, controls.app().io))
-  if (left === 'exited') world.say(`${name} has ended.`, 'note')
+  if (left === 'exited') world.say(`${name} has exited.`, 'note')
 }

@@ -141,5 +141,5 @@ async function leaveConversation(
   if (whole.type !== 'prompt') throw new UsageError('that prompt can no longer be read.')
   await controls.open({ until: place })
   screen.fill(withPictures(typedPrompt(whole.text), whole.files))
-  return `The conversation went back, in a fork; agents with a memory of their own begin anew. The whole conversation is kept: /resume ${session.id}`
+  return `The conversation went back, in a fork; agents with a memory of their own start over. The whole conversation is kept: /resume ${session.id}`
 }

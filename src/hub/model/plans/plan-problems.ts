@@ -30,7 +30,7 @@ export class PlanProblems {
   get all(): PlanProblem[] {
     const told = this.#all.toSorted((a, b) => a.line - b.line || a.column - b.column)
     const left = this.#seen.size - told.length
-    const words = `the plan has ${left} more problems, which are told once these are mended.`
+    const words = `the plan has ${left} more problems, which are listed once these are fixed.`
     return left > 0 ? [...told, { line: told.at(-1)!.line, column: 1, at: '', words }] : told
   }
 

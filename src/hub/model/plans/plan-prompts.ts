@@ -42,7 +42,7 @@ export class PlanTemplates {
         const { reference } = piece
         const [, name] = /^matrix\.([\w-]+)$/.exec(reference) ?? []
         if (name !== undefined) return this.#matrixValue(name, path, reference)
-        const words = `{{${reference}}}: only {{matrix.<name>}} can stand here; results are handed on in prompts.`
+        const words = `{{${reference}}}: only {{matrix.<name>}} can be used here; results are handed on in prompts.`
         this.#problems.add(path, words, reference)
         return ''
       })

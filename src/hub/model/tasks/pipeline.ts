@@ -88,7 +88,7 @@ function raisedPipelineCap(spent: PipelineSpent, cap: PipelineCap, allowed: Pipe
   return defined({ ...raisedCap(spent, cap, allowed), timeMs: time })
 }
 
-/** "$2.00 and 500,000 tokens and 1h30m". */
+/** Formats the cap of a pipeline, such as "$2.00 and 500,000 tokens and 1h30m". */
 export function pipelineCapWords({ timeMs, ...cap }: PipelineCap): string {
   return [
     ...[capWords(cap)].filter((words) => words !== ''),

@@ -26,7 +26,7 @@ export function removedWords({ id, state, keptMs }: RemovedTask): string {
   return `Task ${id} was ${state} and was removed${after}, as the hub's operator has set.`
 }
 
-/** "90 days", or a shorter time as "12h". */
+/** Formats a retention: "90 days", or a shorter time as "12h". */
 export function ageWords(ms: number): string {
   const days = Math.round(ms / 86_400_000)
   if (ms < 86_400_000) return durationText(ms)

@@ -71,7 +71,7 @@ export function raisedCap(spent: Spent, cap: SpendingCap, allowed: SpendingCap =
   })
 }
 
-/** "$2.00", "500,000 tokens" or both. */
+/** Formats a cap: "$2.00", "500,000 tokens" or both. */
 export function capWords({ cost, tokens }: SpendingCap): string {
   return [
     ...(cost === undefined ? [] : [dollars(cost)]),

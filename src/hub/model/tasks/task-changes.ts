@@ -48,7 +48,7 @@ export function diffWords({ files, added, removed }: Pick<TryDiff, 'files' | 'ad
   return `${files} ${files === 1 ? 'file' : 'files'} +${added} −${removed}`
 }
 
-/** "2 files +3 −1"; empty for no files. */
+/** Formats the size of a change, such as "2 files +3 −1"; empty for no files. */
 export function sizeWords(files: readonly FileChange[]): string {
   if (files.length === 0) return ''
   const sum = (of: (file: FileChange) => number | undefined) =>

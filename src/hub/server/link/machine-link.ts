@@ -61,7 +61,7 @@ export async function keepLinked(parts: Parts, signal: AbortSignal): Promise<voi
     if (signal.aborted) return
     if (heldMs > goodMs) wait = firstWaitMs
     // The same problem is reported once, however long it lasts.
-    if (why !== told) tell(news, news === 'ended' ? `The link to the hub ended: ${why}. It is made anew.` : why)
+    if (why !== told) tell(news, news === 'ended' ? `The link to the hub ended: ${why}. Connecting again.` : why)
     told = news === 'ended' ? '' : why
     const pause = isFinal ? refusedWaitMs : wait
     await clock.sleep(pause * (0.5 + chance() / 2), signal)

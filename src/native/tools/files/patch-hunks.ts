@@ -178,7 +178,7 @@ function missing(lines: readonly HunkLine[], old: readonly string[], file: FileL
   const now = file.lines[best + length]
   const differs =
     now === undefined
-      ? `the file ends after line ${best + length}, where the patch has "${old[length]}"`
-      : `line ${best + length + 1} is "${now.slice(0, 300)}", where the patch has "${old[length]!.slice(0, 300)}"`
+      ? `the file ends after line ${best + length}, but the patch has "${old[length]}"`
+      : `line ${best + length + 1} is "${now.slice(0, 300)}", but the patch has "${old[length]!.slice(0, 300)}"`
   return `is not in the file: ${differs}. The file has there now:\n${shown(file.lines, Math.max(0, best), old.length + 1)}\n${again}`
 }

@@ -91,12 +91,12 @@ class PatchReader {
   #updateLine(file: Extract<FilePatch, { does: 'update' }>, line: string, at: number): void {
     if (line.startsWith('*** Move to:')) {
       if (file.to !== undefined || file.hunks.length > 0 || this.#hunk)
-        throw new Error(`line ${at}: "*** Move to:" stands once, directly below "*** Update File: ${file.path}".`)
+        throw new Error(`line ${at}: "*** Move to:" is allowed once, directly below "*** Update File: ${file.path}".`)
       file.to = pathOf(line.slice('*** Move to:'.length), at)
       return
     }
     if (line.trimEnd() === '*** End of File') {
-      if (!this.#hunk) throw new Error(`line ${at}: "*** End of File" stands below the lines of a hunk.`)
+      if (!this.#hunk) throw new Error(`line ${at}: "*** End of File" belongs below the lines of a hunk.`)
       this.#hunk.atEnd = true
       return
     }

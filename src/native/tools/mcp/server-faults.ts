@@ -45,7 +45,7 @@ export const wantsLogin = (error: unknown) =>
 /** A server that asks for more pages than this at once is refused. */
 const mostPages = 3
 
-/** The pages that a server wants the person to open before it does what it was asked; the protocol's error -32042 names them. */
+/** The pages that a server wants the person to open before it answers a call; the protocol's error -32042 names them. */
 export function requiredPages(error: unknown): ElicitRequestURLParams[] {
   const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } }
   const pages = code === -32042 && Array.isArray(data?.elicitations) ? data.elicitations : []

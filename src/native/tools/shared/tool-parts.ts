@@ -27,7 +27,10 @@ export type ToolParts = {
   isSecret?(path: string): boolean
   /** How a shell command is started, for example in a sandbox; by bash if it is not given. */
   shell?(command: string, call: ToolCall): Promise<ShellStart>
-  /** The same for an interpreter, whose code comes later and cannot be judged by its command line; `outside`: the code cannot run behind a wall. */
+  /**
+   * How an interpreter is started, whose code comes later and cannot be judged by its command line; `outside`: the code cannot
+   * run behind a wall.
+   */
   interpreter?(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
   /** Runs the formatter that the settings name for a file; undefined if they name none. */
   format?(path: string, call: ToolCall): Promise<FormatterRun | undefined>
@@ -62,6 +65,6 @@ type WebParts = {
   search?: string
   /** Hosts on a private network that may be fetched nevertheless. */
   allowed?: readonly string[]
-  /** Fetches a page; over the network if it is not given. */
+  /** The function that fetches a page; without one, pages are fetched over the network. */
   fetch?: Fetch
 }

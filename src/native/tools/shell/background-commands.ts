@@ -81,7 +81,7 @@ export class BackgroundCommands {
     await Promise.race([background.over, clock.sleep(firstLookMs, looked.signal)])
     looked.abort()
     const { job } = background
-    if (background.end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
+    if (background.end !== undefined) return `Job ${job} has already exited.\n${await this.#look(background)}`
     return `Job ${job} runs in the background with pid ${run.pid}; its output goes to ${log}. Use jobs to read it or to end it.${walled ? ` ${behindWall}` : ''}`
   }
 
@@ -184,7 +184,7 @@ export class BackgroundCommands {
     const ended = this.#all.filter(({ end, isTold }) => end !== undefined && !isTold)
     const parts = await Promise.all(
       ended.map(
-        async (one) => `Background job ${one.job} (${one.command}) has ended.\n${await this.#look(one, lastWords)}`,
+        async (one) => `Background job ${one.job} (${one.command}) has exited.\n${await this.#look(one, lastWords)}`,
       ),
     )
     return parts.length === 0 ? undefined : parts.join('\n\n')
@@ -203,13 +203,13 @@ export class BackgroundCommands {
 
   async #end(background: BackgroundCommand): Promise<string> {
     const { job, run, over, log, end } = background
-    if (end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
+    if (end !== undefined) return `Job ${job} has already exited.\n${await this.#look(background)}`
     // A command that is stopped on request exits without further news.
     background.isTold = true
     const left = await run.end()
     await over
     if (left.length > 0) return `These processes of job ${job} did not end: ${left.join(', ')}.`
-    return `Job ${job} (${background.command}) was ended. All its output is in ${log}.`
+    return `Job ${job} (${background.command}) was stopped. All its output is in ${log}.`
   }
 
   async #look(background: BackgroundCommand, most = longestLook): Promise<string> {

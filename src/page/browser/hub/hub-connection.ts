@@ -132,7 +132,7 @@ export async function followHub(listener: Listener): Promise<void> {
       last = await readChanges(last, listener)
     } catch (error) {
       if (error instanceof HubRefusal && error.status === 401) {
-        forgetSignIn('This browser is not signed in, or its sign-in has ended.')
+        forgetSignIn('This browser is not signed in, or its sign-in is no longer valid.')
         return
       }
       trouble.value = error instanceof HubRefusal ? error.message : 'The hub cannot be reached.'
@@ -176,7 +176,7 @@ async function readStream(
     for await (const { type, data, id } of streamEvents(body, hear)) {
       if (type === 'lost') return undefined
       take(type, data)
-      // Turns and standings have no id.
+      // Events about turns and about the state of agents have no id.
       last = id ?? last
     }
     return last

@@ -105,7 +105,7 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
   )
 }
 
-/** What an answer with a number of another program allows, because that number follows no order of danger. */
+/** Describes what an answer with a number of another program allows, because that number follows no order of danger. */
 function Allowance({ option }: { option: Option }) {
   const words = allowanceWords(option)
   if (words === undefined) return null

@@ -31,8 +31,8 @@ export function grown(was: LiveState | undefined, { type: _, speech, progress, .
 export type NamedBlock = { name: string; block: Block }
 
 /**
- * The blocks of a conversation as the chat shows them: the kept entries, and behind the entry that each of them belongs to the live
- * words of turns that run. Kept words take the place of the live words that they hold.
+ * The blocks of a conversation as the chat shows them: the kept entries, with the live words of running turns after the entry
+ * that they belong to. Kept words replace the live words that they hold.
  */
 export function conversationBlocks(entries: readonly PlacedEntry[], live: Iterable<LiveState>): NamedBlock[] {
   let key = 0

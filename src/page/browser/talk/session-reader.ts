@@ -129,7 +129,7 @@ export class SessionReader {
   #fail(error: unknown): void {
     if (this.#closed.signal.aborted) return
     if (error instanceof HubRefusal && error.status === 401)
-      return forgetSignIn('This browser is not signed in, or its sign-in has ended.')
+      return forgetSignIn('This browser is not signed in, or its sign-in is no longer valid.')
     this.trouble.value = error instanceof HubRefusal ? error.message : 'The hub cannot be reached. Trying again …'
   }
 

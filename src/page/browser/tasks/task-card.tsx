@@ -120,13 +120,13 @@ function Why({ task }: { task: Task }) {
   )
 }
 
-/** "$1.20", or the tokens if no price is known; over all tries. */
+/** Formats the cost of all tries, such as "$1.20"; the tokens if no price is known. */
 function spentWords(task: Task): string {
   const { tokens, cost } = spentOn(task)
   return cost === undefined ? (tokens === 0 ? '' : `${tokenWords(tokens)} tokens`) : `$${cost.toFixed(2)}`
 }
 
-/** "3 d old", short enough for a card. */
+/** Formats an age in a form that is short enough for a card, such as "3 d old". */
 function age(created: number): string {
   const minutes = Math.max(0, Math.round((now.value - created) / 60_000))
   if (minutes < 1) return 'new'

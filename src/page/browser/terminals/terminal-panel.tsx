@@ -184,7 +184,7 @@ function stateWords(state: State, { name, yours }: Holder, closed?: string): str
   if (state === 'lost') return 'The connection is lost. What you see may be old; it is made again by itself.'
   if (state === 'missing')
     return 'There is no such terminal now, or its machine is offline. It is shown as soon as it can be.'
-  if (state === 'ended') return 'The program has ended. This is the last that it showed.'
+  if (state === 'ended') return 'The program has exited. This is the last that it showed.'
   const behind = state === 'behind' ? 'The program prints faster than this page can draw; a new picture follows. ' : ''
   if (yours) return `${behind}You have the keys. Ctrl+] or Shift+Esc gives them back and leaves the terminal.`
   if (name !== undefined) return `${behind}${name} has the keys in another window. You can read.`
@@ -193,8 +193,8 @@ function stateWords(state: State, { name, yours }: Holder, closed?: string): str
 }
 
 function endWords({ code, signal }: { code?: number; signal?: number }): string {
-  if (signal !== undefined) return `The program was ended by signal ${signal}.`
-  return code === undefined ? 'The program has ended.' : `The program has ended with exit code ${code}.`
+  if (signal !== undefined) return `The program was killed by signal ${signal}.`
+  return code === undefined ? 'The program has exited.' : `The program has exited with exit code ${code}.`
 }
 
 /** The address of a link that a program has printed, which the person reads before they open it. */

@@ -50,7 +50,7 @@ export function outputParts(line: string): OutputPart[] {
 function lookAfter(was: Omit<OutputPart, 'text'>, codes: readonly number[]): Omit<OutputPart, 'text'> {
   let look = { ...was }
   for (const [at, code] of codes.entries()) {
-    // The rest names one of many colours, which the page does not have.
+    // Further numbers name one of many colours, which the page does not have.
     if (code === 38 || code === 48) break
     if (code === 0) look = {}
     else if (code === 1) look.bold = true

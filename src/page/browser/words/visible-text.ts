@@ -51,7 +51,7 @@ export function textParts(text: string): TextPart[] {
 
 const short: Readonly<Record<number, string>> = { 0x00: 'NUL', 0x07: 'BEL', 0x08: 'BS', 0x0d: 'CR', 0x1b: 'ESC' }
 
-/** "ESC", "U+202E": the character in a few plain letters, which every font has. */
+/** Names a character in a few plain letters, which every font has: "ESC", "U+202E". */
 export function codeSign(code: number): string {
   return short[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }

@@ -15,7 +15,7 @@ const steps: [number, Intl.RelativeTimeFormatUnit][] = [
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 
-/** "2 min. ago", in the viewer's own time. */
+/** Formats how long ago a moment was, such as "2 min. ago". */
 export function ago(at: number): string {
   let amount = Math.min(0, at - now.value) / 1000
   for (const [size, unit] of steps) {
@@ -38,7 +38,7 @@ const otherDay = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 })
 
-/** "17:11", with the day if that is not today. */
+/** Formats a time of day, such as "17:11", with the day if that is not today. */
 export function clockTime(at: number): string {
   const isToday = new Date(at).toDateString() === new Date(now.value).toDateString()
   return (isToday ? today : otherDay).format(at)
@@ -76,10 +76,10 @@ export function tokenWords(tokens: number): string {
   return tokens < 10_000 ? count(tokens) : `${count(Math.round(tokens / 1000))}k`
 }
 
-/** "40 %" of a part from 0 to 1. */
+/** Formats a part from 0 to 1, such as "40 %". */
 export const percent = (part: number) => `${Math.round(part * 100)} %`
 
-/** "0.8 s", "42 s", "3 min 20 s", "2 h 5 min". */
+/** Formats a duration: "0.8 s", "42 s", "3 min 20 s", "2 h 5 min". */
 export function durationWords(ms: number): string {
   const seconds = ms / 1000
   if (seconds < 10) return `${seconds.toFixed(1)} s`
