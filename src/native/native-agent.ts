@@ -61,7 +61,10 @@ export async function* openNative(
   const nested = new NestedInstructions(place, agent.name, turn.history)
   const folders = foldersWords(parts.folders.now)
   const open = () =>
-    opening(place, { mode, date, system: machine.words, meta: settings.metaInstruction, wall, folders })
+    opening(place, {
+      ...{ mode, date, system: machine.words, meta: settings.metaInstruction, wall, folders },
+      delegates: !seat.advises,
+    })
   const opened = open()
   if (opened.untrusted !== undefined) noteOnce(parts, opened.untrusted)
   const { own } = box
@@ -81,7 +84,7 @@ export async function* openNative(
     const { subagentConsult } = await import('./native-subagents.ts')
     return subagentConsult(subagents)(request, call)
   }
-  use(consult, loadableSkills(opened.skills))
+  use(consult, loadableSkills(opened.skills), opened.subagents.length > 0)
   const offered = () =>
     offeredTools(
       [...box.tools, ...(coordinator?.tools ?? [])],

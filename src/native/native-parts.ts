@@ -68,7 +68,11 @@ export type Consult = NonNullable<ToolParts['consult']>
  * The tools of one agent, which outlive the turn that made them. `use` sets, for the next turn, to whom the subagent tool hands
  * work and which skills can be loaded.
  */
-export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
+export type Toolbox = {
+  box: ToolSet
+  /** `listsSubagents`: whether the prompt of the session lists subagents. */
+  use(consult: Consult, skills: readonly Skill[], listsSubagents: boolean): void
+}
 
 /**
  * How the acting agent asks for advice in the running turn: our own agent by `ask`, a CLI by an MCP server of ours that closes with

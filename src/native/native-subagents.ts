@@ -13,6 +13,7 @@ import { frameOf } from './loop/model-messages.ts'
 import { chosenSubagent } from './loop/subagent-files.ts'
 import { hookNames } from '../safety/hooks/hook-run.ts'
 import { withModel } from '../settings/agent-settings.ts'
+import { loadSkill } from './tools/load-skill.ts'
 import { loadableSkills, offeredTools, openTools, borderedTool, touchingTool } from './toolbox.ts'
 import { policyFor } from './native-permissions.ts'
 import { diagnosedTool } from './native-diagnostics.ts'
@@ -60,6 +61,7 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
   const place = { cwd, root, home, trusted, above, untrusted: seat.settings.untrustedInstructions }
   const { system, skills } = opening(place, {
     mode: 'subagent',
+    loadsSkills: hasTool(loadSkill([]), subagent ?? {}),
     date,
     system: machine,
     role: subagent?.role,

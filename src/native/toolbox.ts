@@ -28,15 +28,20 @@ export function toolboxOf(name: string, parts: NativeParts): Toolbox {
   const known = toolboxes.get(name)
   if (known) return known
   let consult: Consult | undefined
+  let listsSubagents = false
   const skills: Skill[] = []
   const made: Toolbox = {
-    box: openTools(name, parts, skills, async (request, call) => {
-      if (!consult) throw new Error('no agent can take the task now')
-      return consult(request, call)
+    box: openTools(name, parts, skills, {
+      async consult(request, call) {
+        if (!consult) throw new Error('no agent can take the task now')
+        return consult(request, call)
+      },
+      listsSubagents: () => listsSubagents,
     }),
-    use(next, now) {
+    use(next, now, listed) {
       consult = next
       skills.splice(0, Infinity, ...now)
+      listsSubagents = listed
     },
   }
   toolboxes.set(name, made)
@@ -65,14 +70,20 @@ export function offeredTools(
   const isOffered = (tool: Tool) => (tool.available?.() ?? true) && (tool.editForm ?? form) === form && suits(tool)
   const [ours, remote] = [own.filter(isOffered), (servers?.tools() ?? []).filter(isOffered)]
   const hasShell = ours.some(({ isShell }) => isShell)
-  const isDeferred = ({ onDemand }: Tool) => onDemand === 'always' || (onDemand === 'with a shell' && hasShell)
+  const isDeferred = ({ onDemand }: Tool) =>
+    typeof onDemand === 'function' ? onDemand() : onDemand === 'always' || (onDemand === 'with a shell' && hasShell)
   const frame = ours.filter((tool) => !isDeferred(tool))
   const index = toolIndex(frame, ours.filter(isDeferred), indexed)
   return { all: [...ours, ...index, ...remote], frame: [...frame, ...index, ...remote] }
 }
 
-/** Makes the tools of an agent; without `consult` there is no subagent tool among them. */
-export function openTools(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
+/** Makes the tools of an agent; without `delegating` there is no subagent tool among them. */
+export function openTools(
+  name: string,
+  parts: NativeParts,
+  skills: readonly Skill[],
+  delegating?: { consult: Consult; listsSubagents(): boolean },
+): ToolSet {
   const { root, clock, blobs, border, state } = parts
   const sandbox = agentShell(name, parts, () => made.tools)
   const made: ToolSet = nativeTools({
@@ -83,9 +94,9 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
     mask: border.toward('work'),
     skills,
     isSecret: isSecretName,
-    consult,
+    ...delegating,
     // Only the agent that leads a turn has the tools that hand work on.
-    thinking: consult && { advise: adviceOf(parts), available: () => state.thinks === true },
+    thinking: delegating && { advise: adviceOf(parts), available: () => state.thinks === true },
     sandboxed: runIsolated(parts),
     shell: sandbox.shell,
     format: formatterOf(name, parts, () => made.tools),

@@ -1,6 +1,8 @@
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Asked } from '../real/model/script.ts'
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { realClock } from '../../src/base/time/clock.ts'
 import { WorkerBoard } from '../../src/crew/workers/board.ts'
@@ -60,6 +62,48 @@ const todoNames: Record<string, string[]> = {
   worker: [],
   coordinator: [],
 }
+
+/** The tools for lists of the prompt, and the words by which a list names its tool. */
+const listTools = { subagent: 'the tool subagent', load_skill: 'with load_skill' }
+
+/** Which of the tools for lists of the prompt each request names in its prompt, and which it has. */
+const listed = (asked: readonly Asked[]) =>
+  asked.map(({ body }) => {
+    const { system, tools } = body as { system: { text: string }[]; tools: { name: string }[] }
+    const text = system.map((part) => part.text).join('\n')
+    return {
+      named: Object.entries(listTools).flatMap(([name, words]) => (text.includes(words) ? [name] : [])),
+      there: Object.keys(listTools).filter((name) => tools.some((tool) => tool.name === name)),
+    }
+  })
+
+test('the tools that a list of skills or subagents names are in the request, and without the tool there is no list', async (t) => {
+  const calls = [{ tool: 'subagent', input: { type: 'looker', task: 'look' } }]
+  const server = await modelServer(() => {
+    const call = calls.shift()
+    return call ? { call } : { text: 'Done.' }
+  })
+  t.after(() => server.close())
+  for (const seat of [{}, { advises: true }]) {
+    const { opened, parts, root } = await nativeRig(t, `${server.url}/v1`, { seat })
+    const put = (path: string, text: string) => {
+      mkdirSync(dirname(join(parts.home, path)), { recursive: true })
+      writeFileSync(join(parts.home, path), text)
+    }
+    put('skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads them.\n---\nx')
+    put('agents/looker.md', '---\nname: looker\ndescription: Looks.\ntools: Read\n---\nYou look.')
+    await eventsOf(opened, turnOf({ cwd: root }))
+  }
+  const [lead, looker, , adviser] = listed(server.turns())
+  assert.deepEqual(
+    { lead, looker, adviser },
+    {
+      lead: { named: ['subagent', 'load_skill'], there: ['subagent', 'load_skill'] },
+      looker: { named: [], there: [] },
+      adviser: { named: ['load_skill'], there: ['load_skill'] },
+    },
+  )
+})
 
 type ChatBody = {
   tools: { function: { name: string } }[]

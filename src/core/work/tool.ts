@@ -85,9 +85,10 @@ export interface Tool<I = unknown> {
   effect?(input: I, cwd: string): Effect
   /**
    * A request has only its name and the names of its inputs, and `more_tools` describes it: always, because few sessions need it,
-   * or only if there is a shell. A session without a shell only reads and plans, and has the tools for that at once.
+   * only if there is a shell, or only if the function says so. A session without a shell only reads and plans, and has the tools for
+   * that at once.
    */
-  onDemand?: 'always' | 'with a shell'
+  onDemand?: 'always' | 'with a shell' | (() => boolean)
   /** Runs any command line. */
   isShell?: boolean
   /** The call that a call of this tool makes indirectly: that other tool is judged, run, shown and recorded instead. */

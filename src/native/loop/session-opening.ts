@@ -10,7 +10,12 @@ import { fileText, readInstructions } from './instructions.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { sourceText } from '../../base/source-text.ts'
 
-type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role' | 'wall' | 'folders'>
+type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role' | 'wall' | 'folders'> & {
+  /** False if the session has no tool to hand work to a subagent, because it only advises. */
+  delegates?: boolean
+  /** False if the session has no tool to load a skill. */
+  loadsSkills?: boolean
+}
 
 /** The beginning of a session: the system text to freeze, the items in it, and the skills and subagents it offers. */
 export type Opening = {
@@ -28,12 +33,13 @@ export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
   const instructions = readInstructions(ground)
   const found = findSkills(ground)
   // Plan mode and subagents hand no work on.
-  const own = parts.mode === 'agent' ? findSubagents(ground) : { subagents: [], warnings: [] }
+  const delegates = parts.mode === 'agent' && parts.delegates !== false
+  const own = delegates ? findSubagents(ground) : { subagents: [], warnings: [] }
   const system = systemText({
     ...parts,
     cwd: ground.cwd,
     instructions: instructions.text,
-    skills: skillList(found.skills),
+    skills: parts.loadsSkills === false ? '' : skillList(found.skills),
     subagents: subagentList(own.subagents),
   })
   return {
@@ -71,7 +77,7 @@ function tellings(
     ...subagents.map((one) =>
       telling(
         `subagent ${one.name}`,
-        `This subagent is new or has changed; call it with the tool subagent:\n${subagentLine(one)}`,
+        `This subagent is new or has changed; call it with the tool subagent, through more_tools:\n${subagentLine(one)}`,
       ),
     ),
   ]

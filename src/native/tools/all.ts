@@ -64,7 +64,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
     askQuestion(),
     sendNotification(),
     ...(parts.skills ? [loadSkill(parts.skills)] : []),
-    ...(parts.consult ? [subagent(parts.consult)] : []),
+    ...(parts.consult ? [subagent(parts.consult, parts.listsSubagents)] : []),
     ...(parts.thinking ? [thinkTool(parts.thinking.advise, parts.thinking)] : []),
     ...(parts.sandboxed ? [sandbox(parts.sandboxed)] : []),
   ]

@@ -6,12 +6,12 @@ import { optional, parser, string } from '../../core/data/shape.ts'
 
 const input = parser({ task: string({ min: 1 }), type: optional(string({})) })
 
-/** Starting a subagent needs no permission, because each of its own calls is judged. */
-export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
+/** Starting a subagent needs no permission, because each of its own calls is judged. A prompt that lists subagents names the tool. */
+export function subagent(consult: NonNullable<ToolParts['consult']>, isNamed = () => false): Tool {
   return defineTool({
     name: 'subagent',
     risk: 'read',
-    onDemand: 'always',
+    onDemand: () => !isNamed(),
     input,
     aliases: { rules: ['Task'], hooks: ['Task'] },
     delegates: true,

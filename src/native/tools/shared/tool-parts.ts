@@ -35,6 +35,8 @@ export type ToolParts = {
   skills?: readonly Skill[]
   /** Hands a task to another agent and returns its answer; `type` names the kind of agent. */
   consult?(request: { task: string; type?: string }, call: ToolCall): Promise<ToolOutput>
+  /** Whether the prompt of the session lists subagents, which it says to call by name. */
+  listsSubagents?(): boolean
   /** Thinks a question through with other agents; `available` says whether the tool is offered. */
   thinking?: { advise: Advise; available(): boolean }
   /** Runs code in an empty folder, without access to the project. */
