@@ -11,6 +11,7 @@ export const unrun: readonly (readonly [part: string, why: string])[] = [
   ['createdb', 'it needs a PostgreSQL of its own; test/postgres.ts tries the ledger'],
   ['--ledger', 'it needs a PostgreSQL of its own; test/cli/hub-ledger.test.ts tries the ledger'],
   ['--host ', 'it listens beyond this machine; test/hub/http tries the address, the proxy and the certificate'],
+  ['sqlite3 ', 'not every machine has it; test/store/index.test.ts reads the view with it'],
   ['agent join', 'it joins a hub elsewhere; test/cli/agent-join.test.ts joins one'],
   ['crew attach', 'it hands the terminal over; test/cli/attach.test.ts types in one'],
   ['crew watch', 'it fills the terminal; test/cli/crew-watch.test.ts looks at it'],
