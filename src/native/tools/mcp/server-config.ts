@@ -147,7 +147,12 @@ function checkServer(name: string, written: unknown, place: ConfigSource): Check
       timeoutSeconds: timeoutOf(written),
       ...(addressOf(written) === undefined ? stdio(written, place, filled) : http(written, filled)),
     }
-    return { server, warnings: [...unset].map((missing) => say(`the variable ${missing} is not set.`)) }
+    const both = server.kind !== 'stdio' && written.command !== undefined && written.command !== null
+    const warnings = [
+      ...(both ? ['it has a command and a url, and only the url is used. Take one of them out.'] : []),
+      ...[...unset].map((missing) => `the variable ${missing} is not set.`),
+    ]
+    return { server, warnings: warnings.map(say) }
   } catch (error) {
     if (!(error instanceof Wrong)) throw error
     return { warnings: [say(error.message)] }

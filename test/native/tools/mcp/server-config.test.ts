@@ -96,12 +96,16 @@ test('each fault of a server’s configuration is explained, and the other serve
     i: { command: 'x', cwd: 3 },
     j: { url: 'http://x', oauth: { key: 'x' } },
     k: { url: 7 },
+    two: { url: 'http://x', command: 'x' },
     l: { command: 'run', args: ['${NOWHERE}'] },
   }
   const { servers, warnings } = await reading(root, { settings })
   assert.deepEqual(
     servers.map(({ name, shown }) => ({ name, shown })),
-    [{ name: 'l', shown: 'run ${NOWHERE}' }],
+    [
+      { name: 'two', shown: 'http://x' },
+      { name: 'l', shown: 'run ${NOWHERE}' },
+    ],
   )
   golden(t, warnings)
 })
