@@ -208,14 +208,14 @@ export function trustQuestion(
   }
 }
 
-/** The question about a folder without steering files: only programs that lie in it wait for the answer. */
+/** The question about a folder without steering files: projects below it, and programs that lie in it, wait for the answer. */
 function programQuestion(root: string): Question {
   return {
     about: 'trust',
-    text: `Nothing in ${root} steers agents. If you trust the folder, programs that lie in it, such as a language server in node_modules/.bin, may start in the sandbox.`,
+    text: `No settings in ${root} steer agents. If you trust the folder, its instruction files count for the projects below it too, and programs that lie in it, such as a language server in node_modules/.bin, may start in the sandbox.`,
     from: [],
     options: consentOptions({
-      always: { id: 'trust', label: 'Yes, trust this folder', grants: 'programs in the folder' },
+      always: { id: 'trust', label: 'Yes, trust this folder', grants: 'instruction files and programs in the folder' },
       no: { id: 'no', label: 'No, start no program that lies in it' },
     }),
   }

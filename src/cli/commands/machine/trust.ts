@@ -79,11 +79,14 @@ async function shownText(place: Place, now: FolderTrust, book: TrustBook): Promi
 function reported(io: Io, place: Place, { files, agreed }: FolderTrust, json: boolean): number {
   if (json) print(io, JSON.stringify({ folder: place.root, trusted: true, files }))
   else if (files.length === 0 && agreed)
-    print(io, `${place.root} is trusted: programs in it, such as its own language servers, may start in the sandbox.`)
+    print(
+      io,
+      `${place.root} is trusted: its instruction files count for the projects below it, and programs in it, such as its own language servers, may start in the sandbox.`,
+    )
   else if (files.length === 0)
     print(
       io,
-      `${place.root} has nothing that needs trust. Programs in it, such as its own language servers, start only after: termaite trust --yes`,
+      `${place.root} has no settings that need trust. Programs in it, such as its own language servers, start only after termaite trust --yes, and only then do its instruction files count for the projects below it.`,
     )
   else {
     const count = `${files.length} ${files.length === 1 ? 'file' : 'files'}`

@@ -29,7 +29,7 @@ export function trustCommand(controls: DeskControls): Command {
             : [{ type: 'text' as const, text: (await folderFileLines(app.native, now.files)).join('\n') }]
         const text =
           now.files.length === 0
-            ? `${root} is trusted: programs that lie in it may start in the sandbox.`
+            ? `${root} is trusted: its instruction files count for the projects below it, and programs that lie in it may start in the sandbox.`
             : `The files in ${root} are trusted until one of them changes.`
         const options = consentOptions({
           always: { id: 'keep', label: 'Yes, keep trusting them' },
