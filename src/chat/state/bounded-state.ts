@@ -17,7 +17,7 @@ import {
 /** The most blocks in memory. Beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
 const [mostBlocks, keptBlocks] = [10_000, 9000]
 /** The same for the characters of finished blocks: a long conversation with long answers has few blocks and much text. */
-const [mostCharacters, keptCharacters] = [1_000_000, 700_000]
+const [mostCharacters, keptCharacters] = [600_000, 400_000]
 /** The most blocks in the normal buffer, because all of them are painted again at each change. */
 const keptInBuffer = 400
 const earlierEntries = 300
