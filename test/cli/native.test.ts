@@ -241,7 +241,7 @@ test('a subagent sees its task alone, its answer comes back, and its usage is ke
   const [lead, task, refused, , last] = server.turns().map(({ body }) => body)
   const names = (body: { tools: { name: string }[] }) => body.tools.map(({ name }) => name)
   assert.ok(
-    lead.tools.at(-1).description.includes('subagent') &&
+    names(lead).includes('subagent') &&
       lead.system
         .map((one: { text: string }) => one.text)
         .join()
