@@ -49,7 +49,7 @@ export function runHeadless(
       for (const text of queue.takeAll())
         say(io, `termaite: No agent received the text that was typed during the turn: ${oneLine(text, 200)}`)
       for (const words of await leaveSession(app.native, 'other')) say(io, `termaite: ${words}`)
-      for (const { box } of app.native.state.toolboxes.values())
+      for (const { box } of app.native.state.tools.toolboxes.values())
         for (const command of box.jobs.runningCommands) say(io, `termaite: ${endedJobWords(command)}`)
       await Promise.all([served.close(), closeNative(app.native)])
     },

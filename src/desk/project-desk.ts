@@ -110,7 +110,7 @@ export class ProjectDesk implements ChatDesk {
       clock: this.app().io.clock,
       done: () => {
         // A command such as /trust closes the servers, because it may change which ones are allowed.
-        if (!this.app().native.state.servers) this.#openServers()
+        if (!this.app().native.state.mcp.servers) this.#openServers()
         return this.#status.refresh()
       },
     })
@@ -347,7 +347,7 @@ export class ProjectDesk implements ChatDesk {
 
   async #over(seen: TurnSummary, prompt: string): Promise<void> {
     if (seen.waits !== undefined) await this.#waiting.begin(seen.waits, prompt)
-    if (this.app().native.state.trustGiven) await this.#takeTrust()
+    if (this.app().native.state.trust.given) await this.#takeTrust()
     await this.#status.refresh()
     this.#followUps.after(seen)
     // The turn may have written a command file; nothing waits for the new list.
@@ -356,7 +356,7 @@ export class ProjectDesk implements ChatDesk {
 
   /** Reads the settings again after the folder was trusted during a turn. */
   async #takeTrust(): Promise<void> {
-    delete this.app().native.state.trustGiven
+    delete this.app().native.state.trust.given
     await this.controls.reload().catch((error) => this.#say(messageOf(error), 'error'))
   }
 

@@ -27,8 +27,8 @@ export class ProjectSources implements PromptSources {
   async resources(typed: string, signal: AbortSignal): Promise<NamedResource[]> {
     const { native, settings } = this.#app()
     // Without an agent of ours none of these servers was started, and an @ does not start them.
-    if (!native.state.servers && nativeAgents(settings).length === 0) return []
-    const servers = await (native.state.servers ?? personServers(this.#app()).open())
+    if (!native.state.mcp.servers && nativeAgents(settings).length === 0) return []
+    const servers = await (native.state.mcp.servers ?? personServers(this.#app()).open())
     return servers?.mentions(typed, signal) ?? []
   }
 

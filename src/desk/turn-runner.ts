@@ -137,7 +137,7 @@ export class TurnRunner {
 
   /** The commands of the person and of termaite's own agents, by their owner: those in the background and those in front. */
   get jobs(): ReadonlyMap<string, BackgroundCommands> {
-    const { toolboxes } = this.#parts.app().native.state
+    const { toolboxes } = this.#parts.app().native.state.tools
     return new Map([
       ...(this.#jobs ? [['you', this.#jobs] as const] : []),
       ...[...toolboxes].map(([name, { box }]) => [name, box.jobs] as const),

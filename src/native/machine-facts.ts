@@ -1,4 +1,4 @@
-import type { NativeParts } from './native-parts.ts'
+import type { NativeParts, WithState } from './native-parts.ts'
 import { withoutProject } from '../base/process/program-path.ts'
 import { Machine } from '../machine/machine.ts'
 import { machineSummary } from '../machine/machine-summary.ts'
@@ -13,18 +13,18 @@ type MachineFacts = { words: string; edition: string }
 export async function machineFacts(parts: NativeParts, asked: Promise<void>): Promise<MachineFacts> {
   const { spec, asked: refreshed, fresh } = await machineOf(parts).known()
   // The turn does not wait for the scan; closing the run does. A scan that fails leaves the old facts.
-  if (!fresh && !parts.state.scan) scanBehind(parts, asked).catch(() => {})
+  if (!fresh && !parts.state.machine.scan) scanBehind(parts, asked).catch(() => {})
   return { words: machineSummary(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 
-type MachineParts = Pick<NativeParts, 'store' | 'env' | 'clock' | 'state' | 'root'>
+type MachineParts = Pick<NativeParts, 'store' | 'env' | 'clock' | 'root'> & WithState<'machine'>
 
 /**
  * The machine's facts that this run shares. Programs that the project puts on the PATH are left out: they are not part of the
  * machine, and a scan would start them.
  */
 export function machineOf({ store, env, clock, state, root }: MachineParts): Machine {
-  return (state.machine ??= new Machine(store, { env: withoutProject(env, root), clock }))
+  return (state.machine.facts ??= new Machine(store, { env: withoutProject(env, root), clock }))
 }
 
 /** A scan waits until the chat or turn has started; a run that ends sooner never pays for a scan. */
@@ -32,17 +32,17 @@ const startDelayMs = 3000
 
 /** Scans the machine in the background of a start if it was never scanned or the facts are old. Closing the run stops the scan. */
 export function scanAtStart(parts: MachineParts): void {
-  if (parts.state.scan) return
+  if (parts.state.machine.scan) return
   // Nobody waits for the scan, and one that fails is tried again at the next start.
   scanBehind(parts, Promise.resolve(), startDelayMs).catch(() => {})
 }
 
 async function scanBehind(parts: MachineParts, asked: Promise<void>, delayMs = scanDelayMs): Promise<void> {
   const { state, clock } = parts
-  const scan = (state.scan = new AbortController())
+  const scan = (state.machine.scan = new AbortController())
   const { signal } = scan
   const over = () => {
-    if (state.scan === scan) delete state.scan
+    if (state.machine.scan === scan) delete state.machine.scan
   }
   await asked
   await clock.sleep(delayMs, signal)

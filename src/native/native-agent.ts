@@ -45,7 +45,7 @@ export async function* openNative(
   const { blobs, clock, cwd, root, home, state } = parts
   const asked = Promise.withResolvers<void>()
   const model = withFirstRequest(modelOf(seat, parts), asked.resolve)
-  const coordinator = seat.advises || seat.limits ? undefined : state.coordinator
+  const coordinator = seat.advises || seat.limits ? undefined : state.turn.coordinator
   const mode = modeOf(seat, coordinator)
   const { box, use } = toolboxOf(agent.name, parts)
   const { machine, servers, wall, limits } = await surroundingsOf(seat, parts, turn, {
@@ -103,7 +103,7 @@ export async function* openNative(
     ...frozen,
     async make(): Promise<FrameAndTold> {
       // An untrusted folder has its own note already.
-      if (trusted) state.notes.push(...opened.warnings)
+      if (trusted) state.notes.waiting.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
       await quickStart(servers, parts, turn)
       return { frame: frameOf(opened.system, offered().frame), told }
@@ -133,17 +133,17 @@ export async function* openNative(
       framed,
       opened,
       nested,
-      seen: state.seen,
+      seen: state.session.seen,
       again() {
-        const { remembered } = state
-        delete state.remembered
+        const { remembered } = state.session
+        delete state.session.remembered
         return remembered ? open().tells : undefined
       },
       servers,
       jobs: () => box.news(),
       diagnostics: () => state.languages?.running?.news(),
       tell(words) {
-        state.notes.push(words)
+        state.notes.waiting.push(words)
       },
     }),
     window: () => Math.min(seat.window, model.window),

@@ -2,7 +2,7 @@ import type { Policy } from '../core/work/policy.ts'
 import type { BegunAct } from '../safety/audit-log.ts'
 import type { HookEvent } from '../safety/hooks/hook-config.ts'
 import type { HookParts } from '../safety/hooks/hook-run.ts'
-import type { NativeParts } from './native-parts.ts'
+import type { NativeParts, WithState } from './native-parts.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
 import { Audit } from '../safety/audit-log.ts'
@@ -78,18 +78,18 @@ async function programRecord(
 
 /** The audit of this run; undefined if the run keeps nothing. */
 export function auditOf({ audited, state, store, clock, border }: NativeParts): Audit | undefined {
-  return audited ? (state.audit ??= new Audit(store, { clock, mask: border.toward('audit') })) : undefined
+  return audited ? (state.audit.log ??= new Audit(store, { clock, mask: border.toward('audit') })) : undefined
 }
 
 /** Writes a line in the background; the end of the turn waits for it. */
-function note({ state }: NativeParts, line: Promise<unknown>): void {
+function note({ state }: WithState<'audit'>, line: Promise<unknown>): void {
   line.catch(() => {})
-  state.lines.push(line)
+  state.audit.lines.push(line)
 }
 
 /** Waits for the audit's lines; returns a note if one could not be written. */
-export async function auditTrouble({ state }: NativeParts): Promise<string[]> {
-  const ends = await Promise.allSettled([...state.lines.splice(0), state.audit?.settle()])
+export async function auditTrouble({ state }: WithState<'audit'>): Promise<string[]> {
+  const ends = await Promise.allSettled([...state.audit.lines.splice(0), state.audit.log?.settle()])
   const [first] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []))
   return first ? [`the audit could not record what was done: ${first.message}`] : []
 }

@@ -1,7 +1,7 @@
 import type { Tool, ToolOutput } from '../core/work/tool.ts'
 import type { LanguageServers, ServerStatus } from '../languages/language-servers.ts'
 import type { FoundServer } from '../languages/server-search.ts'
-import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { NativeParts, NativeSeat, WithState } from './native-parts.ts'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts):
       const place = {
         root: parts.root,
         env: parts.env,
-        agreed: parts.state.agreed === true,
+        agreed: parts.state.trust.agreed === true,
         ...seat.settings.diagnostics,
       }
       const report = await servers.after(before, place, call.signal, (name, program) =>
@@ -108,7 +108,7 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   const none = settings.sandbox.enabled ? await sandboxOf(parts).none() : 'the settings switch it off'
   if (none !== undefined) {
     const { ServerRefused } = await import('../languages/server-connection.ts')
-    if (!state.agreed)
+    if (!state.trust.agreed)
       throw new ServerRefused(
         `without a sandbox it runs only in a folder that you have trusted (type /trust in the chat, or run termaite trust), and there is no sandbox, because ${none}`,
       )
@@ -137,7 +137,7 @@ async function serverCaches(parts: NativeParts): Promise<string | undefined> {
 }
 
 /** The running language servers in lines for a person; none before the first edit. */
-export function languageServerLines({ state, root }: Pick<NativeParts, 'state' | 'root'>): string[] {
+export function languageServerLines({ state, root }: Pick<NativeParts, 'root'> & WithState<'languages'>): string[] {
   const words = {
     starting: 'is starting',
     running: 'runs',

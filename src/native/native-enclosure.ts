@@ -39,7 +39,7 @@ export async function enclosed(
   const { argv, env, own, unwalled, git } = program
   const plain = { argv, env, settle: async () => [] }
   if (!isWalled(seat, seat.leash) || (own && unwalled)) return plain
-  const facts = await wallFacts(seat, parts.state.toolboxes.values().next().value?.box.tools ?? [], parts)
+  const facts = await wallFacts(seat, parts.state.tools.toolboxes.values().next().value?.box.tools ?? [], parts)
   if (!facts) return plain
   const reads = seat.leash === 'read'
   const caches = reads ? undefined : await projectCaches(parts)
@@ -70,7 +70,7 @@ export async function enclosed(
     env: own ? { ...env, ...lean } : lean,
     async settle() {
       const said = await walled.settle()
-      parts.state.notes.push(...said)
+      parts.state.notes.waiting.push(...said)
       return said
     },
   }

@@ -25,7 +25,7 @@ const mostSeconds = 10
  */
 export function formatterOf(name: string, parts: NativeParts, tools: () => readonly Tool[]): ToolParts['format'] {
   return async (path, call) => {
-    const seat = parts.state.seats.get(name)
+    const seat = parts.state.tools.seats.get(name)
     const formatters = seat?.settings.formatters ?? []
     if (!seat || formatters.length === 0) return undefined
     const root = await realpath(parts.root)

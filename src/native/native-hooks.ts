@@ -2,7 +2,7 @@ import type { Native } from './loop/native-loop.ts'
 import type { Policy, PolicyDecision } from '../core/work/policy.ts'
 import type { Tool, ToolOutput } from '../core/work/tool.ts'
 import type { HookOutcome } from '../safety/hooks/hook-run.ts'
-import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { NativeParts, NativeSeat, WithState } from './native-parts.ts'
 import type { Hook, HookEvent } from '../safety/hooks/hook-config.ts'
 import type { Argv } from '../safety/wall/wall.ts'
 import type { Mode } from '../safety/rules/permission-modes.ts'
@@ -155,7 +155,7 @@ export async function runSeatHooks(
   }
   const { runHooks } = await import('../safety/hooks/hook-run.ts')
   const said = await runHooks(event, input, world)
-  state.notes.push(...said.messages, ...said.warnings)
+  state.notes.waiting.push(...said.messages, ...said.warnings)
   return said
 }
 
@@ -178,13 +178,16 @@ async function sessionBegun(turn: Turn, seat: NativeSeat, parts: NativeParts): P
   if (source === undefined) return []
   const over = new AbortController().signal
   const end = async (reason: string) => (await runSeatHooks('SessionEnd', { reason }, seat, parts, over)).warnings
-  state.session = { id: session, end }
+  state.session.begun = { id: session, end }
   const { context } = await runSeatHooks('SessionStart', { source }, seat, parts, turn.signal)
   return context
 }
 
-function sourceOf({ history }: Turn, { state, session }: NativeParts): string | undefined {
-  const was = state.session
+function sourceOf(
+  { history }: Turn,
+  { state, session }: Pick<NativeParts, 'session'> & WithState<'session'>,
+): string | undefined {
+  const was = state.session.begun
   if (was?.id === session) return was.compacted ? 'compact' : undefined
   if (history.length > 0) return 'resume'
   return was ? 'clear' : 'startup'

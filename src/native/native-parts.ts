@@ -88,95 +88,139 @@ export type TurnAdvice = {
   lend(): Promise<{ server: LentServer; folder: string } | undefined>
 }
 
-/** State that native agents keep between the turns of one run. */
-type NativeState = {
+/** The tools of the agents, and what these tools share. */
+type ToolState = {
   /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>
-  servers?: Promise<McpServers | undefined>
-  /** The settings and the leash of the wall around the MCP servers, and whether the folder's own servers are among them. */
-  serverSeat?: { settings: Settings; leash: Leash; trusted: boolean }
-  /** Called when the state or a list of an MCP server has changed. */
-  serversChanged: Set<() => void>
-  /** The language servers that report errors after edits, from the first edit on, and the seat of the wall around them. */
-  languages?: { seat: NativeSeat; opened: Promise<LanguageServers> | undefined; running: LanguageServers | undefined }
-  /** Whether the person said that they trust the folder: a folder with nothing that steers agents is trusted without a question. */
-  agreed?: boolean
-  audit?: Audit
-  /** How the policy judged a call and where its command runs, by the call's input. */
-  judged: WeakMap<object, PlacedCall>
-  /** Audit lines that are still being written. */
-  lines: Promise<unknown>[]
-  /** Notes to show to the person with the next event. */
-  notes: string[]
-  /** The session whose start was reported to the hooks; `end` reports its end to them, and returns their faults. */
-  session?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
   /** The current seat of each agent, by its name: its tools outlive the turn, and need the current settings. */
   seats: Map<string, NativeSeat>
-  sandbox?: Wall
   /** The temporary folders and networks that commands share, by the agent's name. */
   scratches: Map<string, ScratchRooms>
-  /** The known facts of the machine. */
-  machine?: Machine
-  /** Stops the scan of the machine that runs in the background. */
-  scan?: AbortController
-  /** Whether turns of this run may use thinking frameworks, so that our own agents are offered the tool `think`. */
-  thinks?: boolean
-  /** How the acting agent asks for advice in the running turn; undefined if it may not. */
-  advice?: TurnAdvice
-  /** Set while a coordinator's turn runs. */
-  coordinator?: CoordinatorSeat
+  /** How the policy judged a call and where its command runs, by the call's input. */
+  judged: WeakMap<object, PlacedCall>
+  sandbox?: Wall
+}
+
+/** The MCP servers. */
+type ServerState = {
+  servers?: Promise<McpServers | undefined>
+  /** The settings and the leash of the wall around the servers, and whether the folder's own servers are among them. */
+  seat?: { settings: Settings; leash: Leash; trusted: boolean }
+  /** Called when the state or a list of a server has changed. */
+  changed: Set<() => void>
+}
+
+/** The language servers that report errors after edits, from the first edit on, and the seat of the wall around them. */
+type LanguageState = {
+  seat: NativeSeat
+  opened: Promise<LanguageServers> | undefined
+  running: LanguageServers | undefined
+}
+
+/** What the person said about the folder. */
+type TrustState = {
+  /** Whether the person said that they trust the folder: a folder with nothing that steers agents is trusted without a question. */
+  agreed?: boolean
+  /** Whether the folder was trusted during a turn, after the desk had read its settings. */
+  given?: boolean
+}
+
+/** The audit, and its lines that are still being written. */
+type AuditState = { log?: Audit; lines: Promise<unknown>[] }
+
+/** The notes for the person. */
+type NoteState = {
+  /** Notes to show with the next event. */
+  waiting: string[]
+  /** Notes that were shown once and are not shown again. */
+  shown: Set<string>
+  /** Whether a question of this session has explained why there is no sandbox. */
+  unwalled?: true
+}
+
+/** The session as the hooks and the model know it. */
+type SessionState = {
+  /** The session whose start was reported to the hooks; `end` reports its end to them, and returns their faults. */
+  begun?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
   /** Instruction files, skills and subagents as the last turn saw them, by their subject. */
   seen: Map<string, ContextItem>
   /** Set when the person has added a note to the instructions, which the working agent then gets. */
   remembered?: true
-  /** Whether a question of this session has explained why there is no sandbox. */
-  toldUnwalled?: true
-  /** Notes that were shown once and are not shown again. */
-  told: Set<string>
-  /** Whether the folder was trusted during a turn, after the desk had read its settings. */
-  trustGiven?: boolean
 }
 
-export const newNativeState = (): NativeState => ({
-  toolboxes: new Map(),
-  lines: [],
-  notes: [],
-  seats: new Map(),
-  scratches: new Map(),
-  serversChanged: new Set(),
-  judged: new WeakMap(),
-  told: new Set(),
-  seen: new Map(),
+/** The facts of the machine, and what stops the scan that runs in the background. */
+type MachineState = { facts?: Machine; scan?: AbortController }
+
+/** What the agents of the running turn can ask of others. */
+type TurnState = {
+  /** Whether turns of this run may use thinking frameworks, so that our own agents are offered the tool `think`. */
+  thinks?: boolean
+  /** How the acting agent asks for advice; undefined if it may not. */
+  advice?: TurnAdvice
+  /** Set while a coordinator's turn runs. */
+  coordinator?: CoordinatorSeat
+}
+
+/** State that native agents keep between the turns of one run, in the parts that its users take. */
+type NativeState = {
+  tools: ToolState
+  mcp: ServerState
+  languages?: LanguageState
+  trust: TrustState
+  audit: AuditState
+  notes: NoteState
+  session: SessionState
+  machine: MachineState
+  turn: TurnState
+}
+
+/** Something that has these parts of the state, for a function that needs no others. */
+export type WithState<Part extends keyof NativeState> = { state: Pick<NativeState, Part> }
+
+/** The state of a new run; `tools` are what its tools share already. */
+export const newNativeState = (tools: Partial<ToolState> = {}): NativeState => ({
+  tools: { toolboxes: new Map(), seats: new Map(), scratches: new Map(), judged: new WeakMap(), ...tools },
+  mcp: { changed: new Set() },
+  trust: {},
+  audit: { lines: [] },
+  notes: { waiting: [], shown: new Set() },
+  session: { seen: new Map() },
+  machine: {},
+  turn: {},
 })
 
 /** Tells the hooks that the session is over; returns their faults. */
-export async function leaveSession({ state }: Pick<NativeParts, 'state'>, reason: string): Promise<string[]> {
-  const { session } = state
-  delete state.session
-  return (await session?.end(reason)) ?? []
+export async function leaveSession({ state }: WithState<'session'>, reason: string): Promise<string[]> {
+  const { begun } = state.session
+  delete state.session.begun
+  return (await begun?.end(reason)) ?? []
 }
 
 /** Shows a note with the next event, unless it was shown before. */
-export function noteOnce({ state }: Pick<NativeParts, 'state'>, text: string): void {
-  if (!state.told.has(text)) state.notes.push(text)
-  state.told.add(text)
+export function noteOnce({ state: { notes } }: WithState<'notes'>, text: string): void {
+  if (!notes.shown.has(text)) notes.waiting.push(text)
+  notes.shown.add(text)
 }
 
 /** Stops everything that the tools left running, the MCP servers and the language servers. */
-export async function closeNative({ state }: Pick<NativeParts, 'state'>): Promise<void> {
-  const { toolboxes, servers, languages, machine, scan } = state
-  delete state.servers
+export async function closeNative({
+  state,
+}: WithState<'tools' | 'mcp' | 'languages' | 'machine' | 'audit'>): Promise<void> {
+  const { tools, mcp, languages, machine, audit } = state
+  const { servers } = mcp
+  const { facts, scan } = machine
+  delete mcp.servers
   delete state.languages
-  delete state.machine
-  delete state.scan
+  delete machine.facts
+  delete machine.scan
   scan?.abort()
   await Promise.all([
-    ...[...toolboxes.values()].map(({ box }) => box.close()),
+    ...[...tools.toolboxes.values()].map(({ box }) => box.close()),
     servers?.then((all) => all?.close()),
     languages?.opened?.then((all) => all.close()),
-    machine?.settled(),
+    facts?.settled(),
   ])
-  toolboxes.clear()
-  await Promise.all([...state.scratches.values()].map((rooms) => rooms.close()))
-  await Promise.allSettled(state.lines)
+  tools.toolboxes.clear()
+  await Promise.all([...tools.scratches.values()].map((rooms) => rooms.close()))
+  await Promise.allSettled(audit.lines)
 }

@@ -33,12 +33,12 @@ export async function policyFor(
     readable,
     limits,
     judged(input, call, place) {
-      if (typeof input === 'object' && input !== null) parts.state.judged.set(input, { ...call, place })
+      if (typeof input === 'object' && input !== null) parts.state.tools.judged.set(input, { ...call, place })
     },
     wall: (leash) => wallAround({ ...seat, leash }, tools, parts),
     untold() {
-      const isFirst = parts.state.toldUnwalled === undefined
-      parts.state.toldUnwalled = true
+      const isFirst = parts.state.notes.unwalled === undefined
+      parts.state.notes.unwalled = true
       return isFirst
     },
     async remember(rule, outside) {

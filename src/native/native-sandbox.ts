@@ -6,7 +6,7 @@ import type { WalledCommand } from '../safety/rules/wall-refusal.ts'
 import type { Quarantined } from '../safety/wall/quarantine.ts'
 import type { TurnScratch, Wall } from '../safety/wall/wall.ts'
 import type { ShellStart } from './tools/shared/tool-parts.ts'
-import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { NativeParts, NativeSeat, WithState } from './native-parts.ts'
 import { realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
@@ -41,13 +41,13 @@ type AgentShell = {
 /** How an agent's shell commands are run: behind a wall if the system has one, else limited by the policy alone. */
 export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
   const { root, env: all, home, state } = parts
-  const keys = namedKeys(state.seats.get(name)?.settings ?? { agents: [] })
+  const keys = namedKeys(state.tools.seats.get(name)?.settings ?? { agents: [] })
   const env = withQuietGit(withOwnKeys(all, [], keys), root)
   const runs = new CommandRuns()
 
   const start = async (command: string, call: ToolCall, given: CommandPlace | undefined): Promise<ShellStart> => {
     const plain: ShellStart = { argv: [ownProgram('bash', all, root), '-c', command] }
-    const seat = state.seats.get(name)
+    const seat = state.tools.seats.get(name)
     const { leash = 'read' } = call
     if (!seat || (leash === 'all' && !isWalled(seat, leash))) return plain
     const facts = await wallFacts({ ...seat, leash }, tools(), parts)
@@ -90,7 +90,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
         const said = await walled.settle(
           async (taken) => !runs.isOver(call) && asksToKeep(taken, { command, call, name }, parts),
         )
-        state.notes.push(...said)
+        state.notes.waiting.push(...said)
         return said
       },
     }
@@ -100,7 +100,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     env,
     shell: (command, call) => start(command, call, runs.judged(call)?.place),
     interpreter: async (command, call, outside) => {
-      const seat = state.seats.get(name)
+      const seat = state.tools.seats.get(name)
       const { leash = 'read' } = call
       const facts = seat && (await wallFacts({ ...seat, leash }, tools(), parts))
       // Without a wall, the policy asks before code runs.
@@ -206,8 +206,8 @@ function walledNames(
   return { extra: settings.sandbox.env ?? [], temporary: own, caches: caches ?? join(own, 'caches') }
 }
 
-export const sandboxOf = ({ state, env, root }: Pick<NativeParts, 'state' | 'env' | 'root'>): Wall =>
-  (state.sandbox ??= wallOf({
+export const sandboxOf = ({ state, env, root }: Pick<NativeParts, 'env' | 'root'> & WithState<'tools'>): Wall =>
+  (state.tools.sandbox ??= wallOf({
     platform: process.platform,
     env: withoutProject(env, root),
     logins: cliPlaces({ home: env.HOME ?? '', cwd: root, env }),
@@ -271,7 +271,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
     ...tool,
     async run(input, given) {
       const call = { ...given }
-      runs.judge(call, parts.state.judged.get(input as object))
+      runs.judge(call, parts.state.tools.judged.get(input as object))
       const output = await (async () => tool.run(input, call))().finally(() => runs.end(call))
       const effect = tool.effect?.(input, call.cwd)
       const ran = runs.of(call)
@@ -286,8 +286,8 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       const refusal = refusalIn(text, ran.inside)
       if (refusal === undefined) return output
       const { words: refused } = refusal
-      parts.state.notes.push(`${refused}: ${firstLine(effect.command)}`)
-      const seat = parts.state.seats.get(name)
+      parts.state.notes.waiting.push(`${refused}: ${firstLine(effect.command)}`)
+      const seat = parts.state.tools.seats.get(name)
       const answer = seat && mayLeave(seat, call) && runs.isNew(effect.command, call) ? await asked() : 'unasked'
       if (answer === 'shown')
         return withWords(
@@ -335,7 +335,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
         const what = isShown ? `read in the sandbox: ${place}` : `outside the sandbox: ${command}`
         const act = { type: 'approval' as const, tool: tool.name, what, answer, rule: always ? grants : undefined }
         // The answer is on record before the command leaves the sandbox.
-        await parts.state.audit?.record(defined({ ...act, by: name, project: parts.root, session: parts.session }))
+        await parts.state.audit.log?.record(defined({ ...act, by: name, project: parts.root, session: parts.session }))
         if (always)
           await parts.project.update((doc) => ({ ...doc, outside: [...new Set([...(doc.outside ?? []), grants])] }))
         if (isShown)
@@ -352,7 +352,7 @@ async function asksToKeep(
   { command, call, name }: { command: string; call: ToolCall; name: string },
   parts: NativeParts,
 ): Promise<boolean> {
-  const seat = parts.state.seats.get(name)
+  const seat = parts.state.tools.seats.get(name)
   if (call.signal.aborted || seat?.settings.permissions.mode === 'dontAsk') return false
   const one = files.length === 1
   const picks = await call.ask(
@@ -374,7 +374,7 @@ async function asksToKeep(
   )
   const answer: Consent = !picks ? 'nobody' : picks.includes('once') ? 'once' : 'no'
   const what = `keep ${files.join(', ')}, left by: ${command}`
-  await parts.state.audit?.record(
+  await parts.state.audit.log?.record(
     defined({
       type: 'approval' as const,
       tool: 'bash',

@@ -44,17 +44,17 @@ type ScratchParts = {
   home: string
   root: string
   env: WallHost['env']
-  state: { scratches: Map<string, ScratchRooms> }
+  state: { tools: { scratches: Map<string, ScratchRooms> } }
 }
 
 /** The rooms of one agent, by its name. */
 export function scratchRooms(name: string, { state, home, env, root }: ScratchParts): ScratchRooms {
-  const known = state.scratches.get(name)
+  const known = state.tools.scratches.get(name)
   if (known) return known
   const made = new ScratchRooms(async () => {
     const { openTurnScratch } = await import('../safety/wall/turn-scratch.ts')
     return openTurnScratch(home, { platform: process.platform, env }, [root])
   })
-  state.scratches.set(name, made)
+  state.tools.scratches.set(name, made)
   return made
 }

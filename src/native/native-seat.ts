@@ -57,13 +57,13 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
         for await (const event of (yield* openNative(own, parts, held, trusted)).turn(held)) {
           notifyOfEvent(event, own, parts, turn.signal)
           // The hooks that inform the model about a session run again after a summary.
-          if (event.type === 'summary' && parts.state.session) parts.state.session.compacted = true
-          for (const text of parts.state.notes.splice(0)) yield { type: 'note', text }
+          if (event.type === 'summary' && parts.state.session.begun) parts.state.session.begun.compacted = true
+          for (const text of parts.state.notes.waiting.splice(0)) yield { type: 'note', text }
           if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
           yield event
         }
       } finally {
-        await rooms.end(parts.state.toolboxes.get(agent.name)?.box.busy() ?? false)
+        await rooms.end(parts.state.tools.toolboxes.get(agent.name)?.box.busy() ?? false)
       }
     },
     async close() {},

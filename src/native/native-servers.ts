@@ -29,11 +29,11 @@ type ServerOptions = {
 export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { state } = parts
   const { settings, leash, trusted } = options
-  const was = state.serverSeat
+  const was = state.mcp.seat
   const isSame = !was || (was.trusted === trusted && (leash === 'read' || wallKind(was) === wallKind(options)))
-  if (state.servers && isSame) return state.servers
-  state.serverSeat = { settings, leash, trusted }
-  return (state.servers = state.servers ? refreshedServers(parts, options) : open(parts, options))
+  if (state.mcp.servers && isSame) return state.mcp.servers
+  state.mcp.seat = { settings, leash, trusted }
+  return (state.mcp.servers = state.mcp.servers ? refreshedServers(parts, options) : open(parts, options))
 }
 
 const wallKind = ({ settings, leash }: Pick<ServerOptions, 'settings' | 'leash'>): string =>
@@ -42,13 +42,13 @@ const wallKind = ({ settings, leash }: Pick<ServerOptions, 'settings' | 'leash'>
 /** Applies the current configuration: stops the running servers and starts them again. */
 export async function refreshedServers(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { state } = parts
-  const running = await state.servers
-  state.serverSeat = { settings: options.settings, leash: options.leash, trusted: options.trusted }
+  const running = await state.mcp.servers
+  state.mcp.seat = { settings: options.settings, leash: options.leash, trusted: options.trusted }
   const config = await checkedServers(parts, options)
   if (running && config) await running.refresh(config)
   else await running?.close()
   const now = running && config ? Promise.resolve(running) : open(parts, options)
-  state.servers = now
+  state.mcp.servers = now
   return now
 }
 
@@ -99,11 +99,11 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
     ...{ root, env, clock, version, blobs, secrets, browse },
     changed: () => {
       if (opened) noteFaults(opened, parts)
-      for (const tell of parts.state.serversChanged) tell()
+      for (const tell of parts.state.mcp.changed) tell()
     },
     // The current settings and leash: a server is started again after it has exited.
     enclose: ({ own = false, unwalled }, argv, given) =>
-      enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.serverSeat ?? options, parts),
+      enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.mcp.seat ?? options, parts),
   })
   return opened
 }
@@ -117,8 +117,8 @@ function noteFaults(servers: McpServers, parts: NativeParts): void {
       login: `The MCP server ${name} requires a login: type /mcp login ${name}.`,
     }[state as string]
     const key = `${name} ${state}`
-    if (words === undefined || parts.state.told.has(key)) continue
-    parts.state.told.add(key)
-    parts.state.notes.push(words)
+    if (words === undefined || parts.state.notes.shown.has(key)) continue
+    parts.state.notes.shown.add(key)
+    parts.state.notes.waiting.push(words)
   }
 }

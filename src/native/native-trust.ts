@@ -24,7 +24,7 @@ type TrustCheck = { seat: NativeSeat; trusted: boolean }
 /** Decides whether the project's own files may steer our agent. A person who watches is asked once; if nobody watches, the answer is no. */
 export async function* checkTrust(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, TrustCheck> {
   const checked = yield* judge(turn, seat, parts)
-  parts.state.seats.set(seat.agent.name, checked.seat)
+  parts.state.tools.seats.set(seat.agent.name, checked.seat)
   return checked
 }
 
@@ -32,7 +32,7 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   const { store, clock, root, cwd, home, state } = parts
   const book = new TrustBook(store, { clock, own: home })
   const standing = await book.of(root, cwd)
-  state.agreed = standing.agreed
+  state.trust.agreed = standing.agreed
   if (standing.state === 'trusted') return { seat: await trustedSeat(seat, parts), trusted: true }
   const { excess } = standing
   if (excess !== undefined) {
@@ -44,8 +44,8 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   const answer = picks?.includes('trust') ? 'trust' : 'no'
   if (picks) await auditOf(parts)?.record({ type: 'trust', what: root, answer, session: parts.session, turn: turn.id })
   if (answer === 'trust' && (await book.trust(root, standing.mark, cwd)).state === 'trusted') {
-    state.trustGiven = true
-    state.agreed = true
+    state.trust.given = true
+    state.trust.agreed = true
     return { seat: await trustedSeat(seat, parts), trusted: true }
   }
   // The person was warned of the settings file when the settings were read.
@@ -69,7 +69,7 @@ const untrusted = (seat: NativeSeat): TrustCheck => ({
 async function trustedSeat(seat: NativeSeat, parts: NativeParts): Promise<NativeSeat> {
   const { settings, warnings } = await withFolderSettings(seat.settings, parts)
   for (const words of warnings) noteOnce(parts, words)
-  if (!parts.state.trustGiven) return { ...seat, settings }
+  if (!parts.state.trust.given) return { ...seat, settings }
   const own = settings.agents.find(({ name }) => name === seat.agent.name)
   return { ...seat, settings, leash: leashOf(settings, own, { leash: seat.leash }) }
 }

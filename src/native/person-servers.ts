@@ -39,7 +39,7 @@ export function personServers({ native, settings: own }: PersonServersParts): Pe
       const { state } = native
       const wanted = await options()
       // Servers that run stay as they are: a turn decides about the wall around them.
-      if (state.servers && state.serverSeat?.trusted === wanted.trusted) return state.servers
+      if (state.mcp.servers && state.mcp.seat?.trusted === wanted.trusted) return state.mcp.servers
       return (await servers()).serversOf(native, wanted)
     },
     refresh: async () => (await servers()).refreshedServers(native, await options()),

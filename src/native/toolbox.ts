@@ -4,7 +4,7 @@ import type { Tool, ToolOutput } from '../core/work/tool.ts'
 import type { ToolSet } from './tools/all.ts'
 import type { McpServers } from './tools/mcp/remote-servers.ts'
 import type { Advise, Skill, ToolParts } from './tools/shared/tool-parts.ts'
-import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
+import type { Toolbox, Consult, NativeParts, WithState } from './native-parts.ts'
 import type { NestedInstructions } from './loop/nested-instructions.ts'
 import { maskWithin } from '../safety/redaction.ts'
 import { isSecretName } from '../safety/secret-files.ts'
@@ -24,7 +24,7 @@ import { shellWord } from '../base/text/shell-word.ts'
 
 /** The tools of one agent. They last as long as the run, because they remember which files were read. */
 export function toolboxOf(name: string, parts: NativeParts): Toolbox {
-  const { toolboxes } = parts.state
+  const { toolboxes } = parts.state.tools
   const known = toolboxes.get(name)
   if (known) return known
   let consult: Consult | undefined
@@ -96,27 +96,27 @@ export function openTools(
     isSecret: isSecretName,
     ...delegating,
     // Only the agent that leads a turn has the tools that hand work on.
-    thinking: delegating && { advise: adviceOf(parts), available: () => state.thinks === true },
+    thinking: delegating && { advise: adviceOf(parts), available: () => state.turn.thinks === true },
     sandboxed: runIsolated(parts),
     shell: sandbox.shell,
     format: formatterOf(name, parts, () => made.tools),
     interpreter: sandbox.interpreter,
     // Read at each call, because the settings may change while the tools last.
     get web() {
-      return state.seats.get(name)?.settings.web ?? {}
+      return state.tools.seats.get(name)?.settings.web ?? {}
     },
   })
   return { ...made, tools: made.tools.map(sandbox.explain) }
 }
 
 /** Asks for advice in the turn that runs. */
-function adviceOf({ state }: NativeParts): Advise {
+function adviceOf({ state }: WithState<'turn'>): Advise {
   return async (request, signal) => {
-    if (!state.advice?.ask)
+    if (!state.turn.advice?.ask)
       throw new Error(
         'think cannot be called in this turn: thinking is off, or a framework already thinks this turn through. Continue without it.',
       )
-    return state.advice.ask(request, signal)
+    return state.turn.advice.ask(request, signal)
   }
 }
 
@@ -187,12 +187,12 @@ export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefi
 }
 
 /** Notes the files that a tool has read or written, from the policy's judgement of its call: their folders may have instructions. */
-export function touchingTool(tool: Tool, nested: NestedInstructions, { state }: Pick<NativeParts, 'state'>): Tool {
+export function touchingTool(tool: Tool, nested: NestedInstructions, { state }: WithState<'tools'>): Tool {
   return {
     ...tool,
     async run(input, call) {
       const output = await tool.run(input, call)
-      const parts = (typeof input === 'object' && input !== null && state.judged.get(input)?.parts) || []
+      const parts = (typeof input === 'object' && input !== null && state.tools.judged.get(input)?.parts) || []
       for (const { paths } of parts) for (const { real } of paths) nested.touch(real)
       return output
     },

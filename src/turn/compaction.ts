@@ -60,7 +60,7 @@ export async function compactNow(
     focus,
   )
   for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
-  if (compacted.ok && app.native.state.session) app.native.state.session.compacted = true
+  if (compacted.ok && app.native.state.session.begun) app.native.state.session.begun.compacted = true
   return compacted
 }
 

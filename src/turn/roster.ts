@@ -132,7 +132,7 @@ function instructionFor(
 }
 
 /** How an agent calls for thought in the turn that runs. One that only advises calls nobody else. */
-const adviceOf = ({ native, advises }: RosterParts) => (advises ? undefined : native?.state.advice)
+const adviceOf = ({ native, advises }: RosterParts) => (advises ? undefined : native?.state.turn.advice)
 
 /** The folders that a walled agent may read besides the project: that of the turn's MCP server, and that of the pictures. */
 function lentFolders(parts: RosterParts): string[] {

@@ -61,10 +61,10 @@ test('/mcp refresh ends them and begins with what is configured now', { skip: hi
   seat.app.settings.mcpServers = { demo: server }
   assert.deepEqual(await seat.type('/mcp'), [['note', words]], 'what runs is what was configured when it began')
   assert.match((await seat.type('/mcp refresh')).at(-1)![1], /\n● demo /)
-  const first = await seat.app.native.state.servers
+  const first = await seat.app.native.state.mcp.servers
   seat.app.settings.mcpServers = { later: server }
   assert.match((await seat.type('/mcp refresh')).at(-1)![1], /^```text\n● later [^\n]*\n[^\n]*\n```$/)
-  assert.equal(await seat.app.native.state.servers, first, 'a turn at work has them too')
+  assert.equal(await seat.app.native.state.mcp.servers, first, 'a turn at work has them too')
   seat.app.settings.mcpServers = {}
   assert.deepEqual(await seat.type('/mcp refresh'), [['note', words]])
 })
@@ -73,7 +73,7 @@ test('/mcp login shows the page, and the server is connected once a person has l
   const seat = await seated(t, native)
   const web = await new Web('modern').open(t)
   web.tokens = new Set()
-  seat.app.native.state.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
+  seat.app.native.state.mcp.servers = Promise.resolve(opened(t, [web.config(), scripted('demo')]))
   golden(t, (await seat.type('/mcp')).at(-1)![1], { [web.url]: '<url>' })
   const { say } = seat.world
   const pages: Promise<unknown>[] = []

@@ -194,7 +194,7 @@ test('a command of our own agent, a hook and the setup of a worktree have no key
     blobs: store.blobs('x'),
     project: store.doc('project', { path: project, lastUsed: 0, sessions: {} }),
     folders: new AddedFolders(),
-    state: { ...newNativeState(), seats: new Map([['native', seat]]) },
+    state: newNativeState({ seats: new Map([['native', seat]]) }),
   }
   const { tools, close } = openTools('native', parts, [])
   const bash = tools.find(({ name }) => name === 'bash')!

@@ -48,14 +48,14 @@ test('the first start scans the machine behind everything else, once, and keeps 
   scanAtStart(parts)
   assert.deepEqual([clock.sleeps, runs()], [[3000], 0])
   clock.begin.resolve()
-  await until(() => parts.state.scan === undefined)
+  await until(() => parts.state.machine.scan === undefined)
   assert.equal((await machineOf(parts).known()).fresh, true)
   assert.ok(runs() > 0)
   rmSync(ran)
   const again = { ...parts, state: newNativeState(), clock: new StartClock() }
   again.clock.begin.resolve()
   scanAtStart(again)
-  await until(() => again.state.scan === undefined)
+  await until(() => again.state.machine.scan === undefined)
   assert.equal(runs(), 0)
 })
 
@@ -72,7 +72,7 @@ test('a turn whose answer comes before the scan begins never pays for it, and th
   const { parts, clock, runs } = started(t, (parts) => machineFacts(parts as NativeParts, asked.promise))
   // What is known at once has short limits of its own.
   const delays = () => clock.sleeps.filter((ms) => ms >= 1000)
-  await until(() => parts.state.scan !== undefined)
+  await until(() => parts.state.machine.scan !== undefined)
   assert.deepEqual(delays(), [])
   asked.resolve()
   await until(() => delays().length === 1)

@@ -44,7 +44,7 @@ for (const [name, { coordinator, ...given }] of Object.entries<
     const server = await modelServer(() => ({ text: 'Done.' }))
     t.after(() => server.close())
     const { opened, parts, root } = await nativeRig(t, `${server.url}/v1`, given)
-    if (coordinator) parts.state.coordinator = coordinator
+    if (coordinator) parts.state.turn.coordinator = coordinator
     await eventsOf(opened, turnOf({ cwd: root }))
     const { system, tools } = server.turns()[0]!.body as { system: { text: string }[]; tools: { name: string }[] }
     const described = new Set(tools.map((tool) => tool.name))

@@ -91,7 +91,7 @@ function held(
     blobs: store.blobs('output'),
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {}, outside }),
     folders: new AddedFolders(),
-    state: { ...newNativeState(), sandbox, seats: new Map([['own', seat]]), scratches: new Map([['own', rooms]]) },
+    state: newNativeState({ sandbox, seats: new Map([['own', seat]]), scratches: new Map([['own', rooms]]) }),
   }
   const call = (ask: ToolCall['ask'] = async () => undefined) =>
     ({ cwd: root, leash, ask, signal: new AbortController().signal }) as ToolCall
@@ -390,7 +390,7 @@ test('files that a command must not leave behind are named to the model and to t
   const { walls, call, parts } = held({})
   const { settle } = await walls.shell('git commit -m x', call())
   assert.deepEqual(await settle?.(), ['The file .git/commondir was removed.'])
-  assert.deepEqual(parts.state.notes, ['The file .git/commondir was removed.'])
+  assert.deepEqual(parts.state.notes.waiting, ['The file .git/commondir was removed.'])
 })
 
 /** A bash tool that prints what it is told inside the wall, and `fine` outside. */
@@ -416,7 +416,7 @@ test('a refusal is said to both, asked about once, and run outside after a yes',
   const { run, asked, parts } = scripted({}, printed, ['once'])
   golden(t, await run(command))
   golden(t, asked, { [parts.root]: '<parts>' })
-  golden(t, parts.state.notes)
+  golden(t, parts.state.notes.waiting)
   // The second refusal of the same command is not asked about.
   golden(t, (await run(command)).text)
   assert.equal(asked.length, 1)
@@ -564,7 +564,7 @@ test('sandbox.show opens neither keys nor termaite’s own files, nor a folder a
     shown.filter((path) => !isWithin(own, path)),
     [join(person, 'code'), data, join(base, 'linked')],
   )
-  golden(t, there.state.notes, { [base]: '<base>' })
+  golden(t, there.state.notes.waiting, { [base]: '<base>' })
   await there.project.update((doc) => ({ ...doc, shown: [data, join(base, 'linked'), own] }))
   const agreed = await homeView(seat.settings, there)
   assert.deepEqual(

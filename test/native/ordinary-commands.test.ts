@@ -68,7 +68,7 @@ function turnIn(root: string, leash: Leash) {
     blobs: store.blobs('output'),
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {} }),
     folders: new AddedFolders(),
-    state: { ...newNativeState(), seats: new Map([['own', seat]]) },
+    state: newNativeState({ seats: new Map([['own', seat]]) }),
   }
   const { tools } = toolboxOf('own', parts).box
   const signal = new AbortController().signal
@@ -79,7 +79,7 @@ function turnIn(root: string, leash: Leash) {
       const decide = await policyFor(seat, tools, [], parts)
       const input = { command }
       const { verdict, why } = await decide(bash, input, { cwd: root, leash, signal } as unknown as Turn)
-      const { parts: judged = [], place } = parts.state.judged.get(input) ?? {}
+      const { parts: judged = [], place } = parts.state.tools.judged.get(input) ?? {}
       return { verdict, why, classes: judged.map((part) => part.class), isOutside: place && 'outside' in place }
     },
     start: (command: string): Promise<ShellStart> =>

@@ -61,7 +61,7 @@ test('tools of frameworks run under the rules of our own agent, signed by termai
   const refused = await used({ ...turn, leash: 'read' }, hands, 'bash', { command: 'touch made.txt' })
   assert.equal(refused.result.ok, false)
   await closeNative(app.native)
-  assert.equal(app.native.state.toolboxes.size, 0)
+  assert.equal(app.native.state.tools.toolboxes.size, 0)
 })
 
 test('a proposed command runs on the leash `all` only where every agent has that leash', async (t) => {

@@ -35,7 +35,7 @@ test('the MCP server of a turn has one tool, answers retry after 50 s, gives the
       return advice.promise
     },
   )
-  const lent = await state.advice!.lend()
+  const lent = await state.turn.advice!.lend()
   await until(() => !existsSync(left))
   const [port, key] = readFileSync(join(lent!.folder, 'channel'), 'utf8').split(':')
   const socket = connect({ port: Number(port), host: '127.0.0.1' })
@@ -67,7 +67,7 @@ test('the MCP server of a turn has one tool, answers retry after 50 s, gives the
   end()
   await closed
   await until(() => !existsSync(lent!.folder))
-  assert.equal(state.advice, undefined)
+  assert.equal(state.turn.advice, undefined)
 })
 
 test('a stranger without the key is hung up on', async (t) => {
@@ -83,7 +83,7 @@ test('a stranger without the key is hung up on', async (t) => {
     async () => assert.fail('asked'),
   )
   t.after(end)
-  const lent = await state.advice!.lend()
+  const lent = await state.turn.advice!.lend()
   const [port] = readFileSync(join(lent!.folder, 'channel'), 'utf8').split(':')
   const socket = connect({ port: Number(port), host: '127.0.0.1' })
   const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -117,7 +117,7 @@ test('a call may take longer where the CLI was told to let it, and the data of a
   )
   t.after(offered.withdraw)
   const before = offered.isUnused()
-  const { server } = (await state.advice!.lend())!
+  const { server } = (await state.turn.advice!.lend())!
   const unused = [before, offered.isUnused()]
   const results = []
   for (const args of [server.args, server.patient.args]) {

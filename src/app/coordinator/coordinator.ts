@@ -219,7 +219,7 @@ function offerLeadTools(app: App, board: WorkerBoard, final: FinalAnswer, roster
   const tools = workerTools({ board, clock, agents })
   const digest = (messages?: readonly ModelMessage[]) => digestOf(board, clock.now(), messages)
   const seat = { tools, digest, holdsBack: () => final.holdsBack() }
-  state.coordinator = seat
+  state.turn.coordinator = seat
   const offered = offerTurnTools(
     app,
     toldInResults(tools, () => digest()),
@@ -229,7 +229,7 @@ function offerLeadTools(app: App, board: WorkerBoard, final: FinalAnswer, roster
     isUnused: () => offered.isUnused(),
     withdraw() {
       offered.withdraw()
-      if (state.coordinator === seat) delete state.coordinator
+      if (state.turn.coordinator === seat) delete state.turn.coordinator
     },
   }
 }

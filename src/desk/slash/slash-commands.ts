@@ -116,7 +116,7 @@ export function slashCommands(
   let own: Command[] = []
   let skills: Command[] = []
   const arrange = async () => {
-    const { servers } = controls.app().native.state
+    const { servers } = controls.app().native.state.mcp
     const names = [...builtIn, ...own, ...skills].map(({ name }) => name)
     put(promptCommands(controls, await servers, names))
   }
@@ -142,7 +142,7 @@ export function slashCommands(
     await arrange()
   }
   // A server's prompts are added once the server has sent them, and are removed with the server.
-  controls.app().native.state.serversChanged.add(() => {
+  controls.app().native.state.mcp.changed.add(() => {
     void arrange()
   })
   // The commands of a trusted project and of skills are added once they have been read.

@@ -35,7 +35,7 @@ export function frameworkTools(app: App): FrameworkTools {
       const leash = isTrusted(settings) ? whole.leash : await proposedLeash(found, input, whole, app)
       const turn = { ...whole, ask, leash }
       const seat = seatOf(turn)
-      native.state.seats.set(name, seat)
+      native.state.tools.seats.set(name, seat)
       const held = found && borderedTool(toolWithHooks(found, seat, native), native)
       const policy = await policyFor(seat, box.tools, box.own, native)
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
@@ -86,7 +86,7 @@ const isTrusted = (settings: Settings) => enabledAgents(settings).every((agent) 
 
 /** Our own agent's tools and a REPL; they last until the run ends. */
 function toolsOf(native: NativeParts): ToolSet {
-  const known = native.state.toolboxes.get(name)
+  const known = native.state.tools.toolboxes.get(name)
   if (known) return known.box
   const { clock, blobs, border } = native
   const { tools, close, ...rest } = openTools(name, native, [])
@@ -99,7 +99,7 @@ function toolsOf(native: NativeParts): ToolSet {
       await Promise.all([close(), repl.close()])
     },
   }
-  native.state.toolboxes.set(name, { box, use: () => {} })
+  native.state.tools.toolboxes.set(name, { box, use: () => {} })
   return box
 }
 

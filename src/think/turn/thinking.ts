@@ -19,7 +19,7 @@ export function openThinking(
   how: Exclude<Thinking, 'off'> | 'resume',
   { first, turnBegan }: { first?: string; turnBegan?: Resources['turnBegan'] } = {},
 ): Agent {
-  app.native.state.thinks = true
+  app.native.state.turn.thinks = true
   const agreement = {
     agreed: app.thinking.agreed,
     freeCalls: app.thinking.calls ?? app.settings.thinkingCalls,

@@ -3,7 +3,7 @@ import type { Io } from '../../core/io.ts'
 import type { LentServer, ServerStart } from '../../core/profile/profile.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { AdviceAsk } from '../thinking-parts.ts'
-import type { NativeParts, TurnAdvice } from '../../native/native-parts.ts'
+import type { TurnAdvice, WithState } from '../../native/native-parts.ts'
 import type { Place } from '../../home/place.ts'
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ import { version } from '../../base/version.ts'
 /** The name of the MCP server: other than that of `termaite mcp install`, whose tools the CLI keeps. */
 export const turnServer = 'termaite_turn'
 
-type TurnPlace = { io: Io; native: Pick<NativeParts, 'state'>; place: Place }
+type TurnPlace = { io: Io; native: WithState<'turn'>; place: Place }
 
 /** Offers advice to the agents of an app until the returned function is called. */
 export function offerAdvice(app: TurnPlace, ask: AdviceAsk): () => void {
@@ -53,10 +53,10 @@ export function offerTurnTools(
       return open && { server: open.server, folder }
     },
   }
-  state.advice = advice
+  state.turn.advice = advice
   return {
     withdraw() {
-      if (state.advice === advice) delete state.advice
+      if (state.turn.advice === advice) delete state.turn.advice
       void opened?.then(({ close }) => close()).catch(() => {})
     },
     isUnused: () => opened !== undefined && !used,

@@ -14,17 +14,24 @@ type NativeElsewhere = { native: NativeParts; close(): Promise<void> }
 
 /** Tools, sandbox and MCP servers of our own agents for a folder. What these agents remember is theirs alone, such as the files that they have read. */
 export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): NativeElsewhere {
-  const { session, trustGiven, told } = app.native.state
+  const { session, trust, notes } = app.native.state
+  const fresh = newNativeState()
   const native = {
     ...app.native,
     root: at.root,
     cwd: at.cwd,
-    state: { ...newNativeState(), told, session, trustGiven },
+    state: {
+      ...fresh,
+      notes: { ...fresh.notes, shown: notes.shown },
+      session: { ...fresh.session, begun: session.begun },
+      trust: { given: trust.given },
+    },
   }
   return {
     native,
     async close() {
-      if (native.state.session !== app.native.state.session) await leaveSession(native, 'other').catch(() => [])
+      if (native.state.session.begun !== app.native.state.session.begun)
+        await leaveSession(native, 'other').catch(() => [])
       await closeNative(native).catch(() => {})
     },
   }

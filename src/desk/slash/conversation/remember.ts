@@ -58,7 +58,7 @@ async function written(controls: DeskControls, agreed: AgreedNote, world: Comman
 
 function direct(controls: DeskControls, agreed: AgreedNote, world: CommandWorld): true {
   addNote(controls.app(), agreed)
-  controls.app().native.state.remembered = true
+  controls.app().native.state.session.remembered = true
   const later = agreed.owner === 'project' ? 'To take it back, edit the file or use git.' : undoWords(agreed)
   world.say(`Added to ${agreed.shown.name}: ${agreed.note}\n${later}`, 'note')
   return true
