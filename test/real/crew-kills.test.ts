@@ -32,7 +32,9 @@ async function crewOf(t: TestContext, cli: string) {
   // Codex runs a command in its sandbox without a question, unless the model asks to leave it.
   const leaves = cli === 'codex' ? { sandbox_permissions: 'require_escalated', justification: 'It must be made.' } : {}
   let isMade = false
+  let answers = 0
   const model = await modelServer((asked) => {
+    if (messagesOf(asked).at(-1)!.includes('which are you?')) return { text: `I am number ${++answers}.` }
     if (isMade || !messagesOf(asked).at(-1)!.includes('make the file')) return { text: 'Well done.' }
     isMade = true
     const { tool, input } = shell('touch made.txt')
@@ -148,3 +150,23 @@ for (const cli of ['claude', 'codex', 'gemini']) {
     },
   )
 }
+
+// Codex alone takes no key for a new session, so that its session file is found by other means.
+test(
+  'codex: agents that get the same prompt at the same time each give their own answer',
+  {
+    skip: noTmux || skipped('codex'),
+  },
+  async (t) => {
+    const crew = await crewOf(t, 'codex')
+    const slots = ['2', '3', '4']
+    for (const _ of slots) await crew.run('crew', 'spawn', 'codex')
+    await crew.run('crew', 'wait', ...slots, '--timeout', '90')
+    for (const turn of [1, 2]) {
+      await Promise.all(slots.map((slot) => crew.run('crew', 'send', slot, 'which are you?')))
+      await crew.run('crew', 'wait', ...slots, '--timeout', '90')
+      const answers = await Promise.all(slots.map((slot) => crew.run('crew', 'artifact', slot)))
+      assert.equal(new Set(answers).size, slots.length, `turn ${turn}: ${answers.join('')}`)
+    }
+  },
+)

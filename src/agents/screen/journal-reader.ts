@@ -1,12 +1,16 @@
 import type { Journal, Journalled, JournalLine } from '../../core/profile/profile.ts'
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isOpen } from '../../base/process/process-table.ts'
 import { cleanText } from '../../base/text/ansi.ts'
 
 type Place = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
 
 /** A prompt as it was pasted, and the mark in it that no other prompt has, if there is one. */
 export type SoughtPrompt = { text: string; mark?: string }
+
+/** Returns those of these files that the CLI has open; undefined if that cannot be known. */
+type OpenedFiles = (paths: readonly string[]) => Promise<string[] | undefined>
 
 /** How many of the newest files are looked at. */
 const candidates = 24
@@ -23,15 +27,17 @@ type File = { path: string; size: number; changed: number }
 export class JournalReader {
   #journal: Journal
   #folder: string
+  #opened: OpenedFiles
   /** The sizes before the paste; undefined for a prompt that an earlier process pasted. */
   #before: Map<string, number> | undefined
   /** The size and time of a file when it was read; the time alone is not enough, because two writes may have the same one. */
   #read = new Map<string, string>()
   #found: { path: string; said: Journalled } | undefined
 
-  constructor(journal: Journal, place: Place) {
+  constructor(journal: Journal, place: Place, opened: OpenedFiles = async () => undefined) {
     this.#journal = journal
     this.#folder = journal.folder(place)
+    this.#opened = opened
   }
 
   /** Remembers the files as they are before the turn. */
@@ -42,19 +48,29 @@ export class JournalReader {
   /** Reads what the journal says now of the turn with this prompt; `key` is the session's, if known. */
   async look(prompt: SoughtPrompt, key: string | undefined): Promise<Journalled | undefined> {
     const files = this.#found ? await this.#sized([this.#found.path]) : await this.#files()
-    const own = key === undefined ? [] : files.filter(({ path }) => this.#holds(path, key))
-    const isOwn = own.length > 0
-    for (const file of isOwn ? own : files.slice(0, candidates)) {
-      const state = `${file.size} ${file.changed}`
+    const own = await this.#own(files, key)
+    // A CLI may have the sessions of its own helpers open as well, and their prompts are not ours.
+    const isOwn = own?.length === 1
+    for (const file of own ?? files.slice(0, candidates)) {
+      const state = `${file.size} ${file.changed} ${isOwn}`
       if (file.size === this.#before?.get(file.path) || this.#read.get(file.path) === state) continue
       this.#read.set(file.path, state)
       const said = turnIn(this.#journal, await this.#lines(file), prompt, isOwn && this.#before !== undefined)
-      if (said) {
+      // Another session may have been given the same words at the same time.
+      if (said && (own !== undefined || this.#found || !isOpen(file.path))) {
         this.#found = { path: file.path, said }
         break
       }
     }
     return this.#found?.said
+  }
+
+  /** The files of the session that we started: by its key, else because its CLI has them open. Undefined if neither is known. */
+  async #own(files: readonly File[], key: string | undefined): Promise<readonly File[] | undefined> {
+    const named = key === undefined ? [] : files.filter(({ path }) => this.#holds(path, key))
+    if (named.length > 0) return named
+    const open = (await this.#opened(files.map(({ path }) => path))) ?? []
+    return open.length > 0 ? files.filter(({ path }) => open.includes(path)) : undefined
   }
 
   #holds(path: string, key: string): boolean {

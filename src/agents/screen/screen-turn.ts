@@ -189,7 +189,9 @@ async function askInTerminal(
   const { watcher, facts } = program
   const { clock, signal, spec } = waiting
   const { text } = prompt
-  const reader = facts.journal && new JournalReader(facts.journal, { home: parts.home, env: parts.env, cwd: turn.cwd })
+  const place = { home: parts.home, env: parts.env, cwd: turn.cwd }
+  const opened = async (paths: readonly string[]) => watcher.terminal.opened?.(paths)
+  const reader = facts.journal && new JournalReader(facts.journal, place, opened)
   const journal = async () => {
     const said = await reader?.look(prompt, program.key)
     program.learnKey(said?.key)

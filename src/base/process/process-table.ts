@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { childProcesses } from './node-processes.ts'
 
 /** A living process; `start` distinguishes it from a later process with the same pid. */
@@ -10,6 +10,43 @@ export const processTable = coalesced(async () => (process.platform === 'linux' 
 /** Says whether a process has this text in its environment. Only Linux can tell. */
 export async function carries(pid: number, mark: string): Promise<boolean> {
   return (await environments()).get(pid)?.includes(mark) === true
+}
+
+/**
+ * Returns those of these files that a process with this text in its environment has open; undefined if there is no such process, or no
+ * way to tell. Files are compared by their numbers, because behind a wall a file may have another path.
+ */
+export async function openedBy(mark: string, paths: readonly string[]): Promise<string[] | undefined> {
+  const marked = [...(await environments())].flatMap(([pid, environ]) => (environ.includes(mark) ? [pid] : []))
+  if (marked.length === 0) return undefined
+  const open = new Set(marked.flatMap(openFiles))
+  return paths.filter((path) => open.has(fileNumber(path) ?? ''))
+}
+
+/** Whether any process has a file open, as far as this machine can tell. */
+export function isOpen(path: string): boolean {
+  const number = fileNumber(path)
+  const pids = process.platform === 'linux' && number !== undefined ? processNumbers() : []
+  return pids.some((pid) => openFiles(pid).includes(number!))
+}
+
+/** The numbers of the files that a process has open; none when the process is gone or somebody else's. */
+function openFiles(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`
+  try {
+    return readdirSync(folder).flatMap((name) => fileNumber(`${folder}/${name}`) ?? [])
+  } catch {
+    return []
+  }
+}
+
+function fileNumber(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path)
+    return `${dev} ${ino}`
+  } catch {
+    return undefined
+  }
 }
 
 /** Shared, because fifty runs that end at once would each read all environments. */

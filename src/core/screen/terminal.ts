@@ -43,6 +43,8 @@ export interface Terminal {
   history(rows: number): Promise<string[]>
   /** Counts the child processes of the program. */
   children(): Promise<number>
+  /** Returns those of these files that a process in the terminal has open; undefined if this machine cannot tell. */
+  opened?(paths: readonly string[]): Promise<string[] | undefined>
   output(after?: number): AsyncIterable<{ at: number; bytes: Uint8Array }>
   /** Returns when a person last pressed a key in the terminal, in ms since 1970; 0 for never. */
   touched(): Promise<number>

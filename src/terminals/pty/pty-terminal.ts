@@ -2,6 +2,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Exit, Key, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Emulator, IPty } from './libraries.ts'
 import { RecentBytes } from '../../base/recent-bytes.ts'
+import { openedBy } from '../../base/process/process-table.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
 import { childrenOf } from '../program/child-processes.ts'
 import { EndMark, printEndMark } from '../program/end-mark.ts'
@@ -87,6 +88,10 @@ export class PtyTerminal implements Terminal {
 
   async children(): Promise<number> {
     return this.#over ? 0 : childrenOf(this.#pty.pid)
+  }
+
+  opened(paths: readonly string[]): Promise<string[] | undefined> {
+    return openedBy(markOf(this.id), paths)
   }
 
   output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {

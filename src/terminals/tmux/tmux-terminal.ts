@@ -4,9 +4,10 @@ import type { Pane } from './pane.ts'
 import type { TerminalFiles } from './terminal-files.ts'
 import type { TmuxServer } from './tmux-server.ts'
 import { writeFile } from 'node:fs/promises'
+import { openedBy } from '../../base/process/process-table.ts'
 import { childrenOf } from '../program/child-processes.ts'
 import { pasteText, tmuxKey } from '../program/terminal-keys.ts'
-import { endProgram } from '../program/terminal-program.ts'
+import { endProgram, markOf } from '../program/terminal-program.ts'
 import { outputEnd, readOutput } from './output-reader.ts'
 import { capturePane, exitOfPane, lastKeyTime, lastRows } from './pane-state.ts'
 import { markOption, titleOption } from './pane.ts'
@@ -104,6 +105,10 @@ export class TmuxTerminal implements Terminal {
 
   async children(): Promise<number> {
     return shellLives(this.#parts.files.folder) ? childrenOf(this.#parts.pane.pid) : 0
+  }
+
+  opened(paths: readonly string[]): Promise<string[] | undefined> {
+    return openedBy(markOf(this.id), paths)
   }
 
   output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
