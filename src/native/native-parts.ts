@@ -117,7 +117,7 @@ type LanguageState = {
   running: LanguageServers | undefined
 }
 
-/** What the person said about the folder. */
+/** The person's answers about the folder. */
 type TrustState = {
   /** Whether the person said that they trust the folder: a folder with nothing that steers agents is trusted without a question. */
   agreed?: boolean
@@ -151,7 +151,7 @@ type SessionState = {
 /** The facts of the machine, and what stops the scan that runs in the background. */
 type MachineState = { facts?: Machine; scan?: AbortController }
 
-/** What the agents of the running turn can ask of others. */
+/** The requests that agents of the running turn can make to others. */
 type TurnState = {
   /** Whether turns of this run may use thinking frameworks, so that our own agents are offered the tool `think`. */
   thinks?: boolean

@@ -219,7 +219,7 @@ export class Conversation {
     }
   }
 
-  /** What a turn is run with: what keeps its facts, and the turn as its agent gets it, which `leave` ends. */
+  /** The two sides of a running turn: the keeper of its facts, and the turn as its agent gets it, which `leave` ends. */
   #turn({ agent, world, asked, given, before }: BegunTurn) {
     const { log, blobs, clock } = this.#parts
     const { open, ...told } = given

@@ -52,7 +52,7 @@ function queryOf({ states, ...others }: TaskFilter & { limit: number; after?: st
   return defined({ state: states?.join(','), ...others })
 }
 
-/** What a client may tell a task, a pipeline or a schedule: the last words of their operations. */
+/** The verbs of tasks, pipelines and schedules: the last words of their operations. */
 export type TaskVerb = VerbOf<'tasks', Task>
 export type PipelineVerb = VerbOf<'pipelines', PipelineView>
 export type ScheduleVerb = VerbOf<'schedules', Schedule>

@@ -86,7 +86,7 @@ export type LedgerStatus = {
   bytes: number
   /** The bytes that are free on its disk, if that disk is on this machine. */
   free?: number
-  /** What is in it. Left out if a hub has the ledger open and does not say. */
+  /** Its tasks by state, and the numbers of its agents and keys; left out if a hub has the ledger open and does not say. */
   tasks?: { state: TaskState; count: number }[]
   agents?: number
   keys?: number

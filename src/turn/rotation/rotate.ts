@@ -35,7 +35,7 @@ export type Rotation = {
   sharing: 'all' | 'ask'
   /** The conversation that `sharing` is about, when the turn brings it in another form than its history. */
   told?: readonly Entry[]
-  /** A consultation never moves the position, and the person is not asked about its failures. */
+  /** A consultation never moves the position, and its failures ask the person nothing. */
   consulted?: boolean
   /** The files that changed since the last call, or since the turn began. */
   changes?(): Promise<string[]>
@@ -370,7 +370,7 @@ class Round {
     return true
   }
 
-  /** The outcome of a turn that no agent answered. Where only time is missing, the person may wait for the first agent that is back. */
+  /** The outcome of a turn that no agent answered. If only time is missing, the person may wait for the first agent that is back. */
   async #withoutAnswer(names: readonly string[]): Promise<Outcome> {
     const { signal, clock } = this.#turn
     const now = clock.now()
