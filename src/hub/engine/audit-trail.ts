@@ -16,23 +16,22 @@ type Parts = {
   tell?(words: string): void
 }
 
-/** Acts of agents are written together after this time, because there are thousands of them. */
-const gatherMs = 1_000
 /** The most acts that wait while the audit log cannot be written; beyond that the oldest are dropped. */
 const mostWaiting = 10_000
 /** A client may send an id of any length. */
 const longestSubject = 128
 
 /**
- * Keeps every act of the hub's clients. An act of a person is kept before it is answered; an act of an agent within a second, so a killed
- * hub loses at most one second of them.
+ * Keeps every act of the hub's clients before it is answered. Acts of one moment are written together. An act that was never answered may
+ * be missing after the hub is killed: it is written after the change that it made.
  */
 export class AuditTrail {
   #parts: Parts
   #addresses = new WeakMap<HubCaller, string>()
   #waiting: HubAct[] = []
   #writing: Promise<void> = Promise.resolve()
-  #planned = false
+  /** The next write, which waits for the one under way. */
+  #next: Promise<void> | undefined
   #failed = ''
   /** The time of the last act: the times of one hub never go backwards. */
   #latest = 0
@@ -56,10 +55,7 @@ export class AuditTrail {
     const outcome = status < 400 ? 'done' : status === 401 || status === 403 ? 'refused' : 'failed'
     const at = (this.#latest = Math.max(this.#latest, this.#parts.clock.now()))
     this.#waiting.push(defined({ at, by, key, role, address, act, on: on?.slice(0, longestSubject), outcome, status }))
-    if (role !== 'agent') return this.flush()
-    if (this.#planned) return
-    this.#planned = true
-    void this.#parts.clock.sleep(gatherMs).then(() => this.flush())
+    return this.flush()
   }
 
   /** A tool whose calls are kept, unless they only read. */
@@ -87,9 +83,11 @@ export class AuditTrail {
 
   /** Writes the acts that wait. If the audit log cannot be written, warns once and tries again with the next act. */
   flush(): Promise<void> {
-    this.#planned = false
-    this.#writing = this.#writing.then(() => this.#write())
-    return this.#writing
+    this.#next ??= this.#writing.then(() => {
+      this.#next = undefined
+      return (this.#writing = this.#write())
+    })
+    return this.#next
   }
 
   async close(): Promise<void> {

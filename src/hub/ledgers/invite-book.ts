@@ -1,6 +1,6 @@
 import type { HubInvite, HubInviteBook } from '../model/access/hub-invite.ts'
 import type { BookDatabase, BookWork } from './ledger-books.ts'
-import { inviteTable } from './book-tables.ts'
+import { inviteTable } from './ledger-tables.ts'
 import { changed, found, inserted } from './ledger-books.ts'
 
 type InviteRow = { invite: string }

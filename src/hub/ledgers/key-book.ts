@@ -1,7 +1,7 @@
 import type { HubKey, HubKeyBook } from '../model/access/hub-key.ts'
 import type { BookDatabase, BookWork } from './ledger-books.ts'
 import { defined } from '../../base/defined.ts'
-import { keyTable } from './book-tables.ts'
+import { keyTable } from './ledger-tables.ts'
 import { changed, found, inserted, markUsed } from './ledger-books.ts'
 
 export type KeyRow = { key: string; used: number | null }

@@ -1,7 +1,7 @@
 import type { HubRequestBook, KeptRequest } from '../../core/work/hub-request.ts'
 import type { BookDatabase } from './ledger-books.ts'
 import { defined } from '../../base/defined.ts'
-import { requestTable } from './book-tables.ts'
+import { requestTable } from './ledger-tables.ts'
 import { changed, found, inserted } from './ledger-books.ts'
 
 type RequestRow = Omit<KeptRequest, 'answer'> & { answer: string | null }

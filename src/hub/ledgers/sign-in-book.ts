@@ -1,7 +1,7 @@
 import type { SignIn, SignInBook, SignInLink } from '../model/access/sign-in.ts'
 import type { BookDatabase, BookWork } from './ledger-books.ts'
 import { defined } from '../../base/defined.ts'
-import { linkTable, signInTable } from './book-tables.ts'
+import { linkTable, signInTable } from './ledger-tables.ts'
 import { changed, found, inserted, markUsed } from './ledger-books.ts'
 
 type SignInRow = { sign_in: string; used: number | null }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/time/clock.ts'
 import type { HubInvite } from '../../model/access/hub-invite.ts'
-import type { HubKey } from '../../model/access/hub-key.ts'
+import type { KeyRow } from '../key-book.ts'
 import type { AgentRow, TaskRow } from '../../model/hub-ledger.ts'
 import type { InboxMark } from '../../model/tasks/inbox.ts'
 import type { ArchiveKind, ArchiveRow, LedgerArchive, TakenOver } from '../../model/ledger-archive.ts'
@@ -10,14 +10,17 @@ import type { Schedule } from '../../model/plans/schedule.ts'
 import type { WorkspaceDay } from '../../model/tasks/spending-cap.ts'
 import type { TaskNote } from '../../model/tasks/task-note.ts'
 import type { PostgresAddress } from './address.ts'
+import type { Table as LedgerTable } from '../tables.ts'
 import type { Session, Statement } from './connections.ts'
 import type { StoredAgent, StoredPipeline, StoredTask, Table } from './rows.ts'
 import { randomUUID } from 'node:crypto'
-import { defined } from '../../../base/defined.ts'
 import { isOpenInvite } from '../../model/access/hub-invite.ts'
 import { heldStates } from '../../model/hub-ledger.ts'
 import { noRows } from '../../model/ledger-archive.ts'
+import { keyOf } from '../key-book.ts'
 import { resumeMs } from '../ledger-rows.ts'
+import { inviteTable, keyTable, noteTable, removedTable } from '../ledger-tables.ts'
+import { insertListsText, listsIn } from '../tables.ts'
 import { answerMs, archivedTexts, page, TextTaker } from './archive-texts.ts'
 import { openSession } from './connections.ts'
 import { ledgerFailure } from './failures.ts'
@@ -25,7 +28,6 @@ import {
   agentColumns,
   agentOf,
   agentTable,
-  column,
   columnsOf,
   dayTable,
   machineTable,
@@ -75,8 +77,7 @@ class PostgresArchive implements LedgerArchive {
       for await (const { json } of this.#json('days', 'day')) yield { day: json as WorkspaceDay }
       for await (const { json } of this.#json('marks', 'mark')) yield { mark: json as InboxMark }
       for await (const { json } of this.#json('machine_rules', 'rules')) yield { machine: json as MachineRules }
-      for await (const { key, used } of this.#pages<{ key: string; used: number | null }>('keys', 'key, used'))
-        yield { key: defined({ ...(JSON.parse(key) as HubKey), used: used ?? undefined }) }
+      for await (const row of this.#pages<KeyRow>('keys', 'key, used')) yield { key: keyOf(row) }
       const [{ now }] = (await this.#session.rows<{ now: number }>(clockText)) as [{ now: number }]
       for await (const { json } of this.#json('invites', 'invite'))
         if (isOpenInvite(json as HubInvite, now)) yield { invite: json as HubInvite }
@@ -156,63 +157,10 @@ class PostgresArchive implements LedgerArchive {
       day: batchOf(s, dayTable, ({ day }: Of<'day'>) => day),
       mark: batchOf(s, markTable, ({ mark }: Of<'mark'>) => mark),
       machine: batchOf(s, machineTable, ({ machine }: Of<'machine'>) => machine),
-      note: {
-        rows: [],
-        text: `INSERT INTO ${s}.notes (task, number, note) SELECT * FROM unnest($1::text[], $2::int[], $3::text[])`,
-        values: (some) => {
-          const notes = (some as Of<'note'>[]).map(({ note }) => note)
-          return [
-            notes.map(({ task }) => column(task)),
-            notes.map(({ note }) => note.number),
-            notes.map(({ note }) => JSON.stringify(note)),
-          ]
-        },
-      },
-      invite: {
-        rows: [],
-        text: `INSERT INTO ${s}.invites (id, name, hash, ends, invite)
-          SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])`,
-        values: (some) => {
-          const invites = (some as Of<'invite'>[]).map(({ invite }) => invite)
-          return [
-            invites.map(({ id }) => column(id)),
-            invites.map(({ name }) => column(name)),
-            invites.map(({ hash }) => hash),
-            invites.map(({ ends }) => ends),
-            invites.map((invite) => JSON.stringify(invite)),
-          ]
-        },
-      },
-      removed: {
-        rows: [],
-        text: `INSERT INTO ${s}.removed_tasks (id, state, at, kept)
-          SELECT * FROM unnest($1::text[], $2::text[], $3::float8[], $4::float8[])`,
-        values: (some) => {
-          const removed = (some as Of<'removed'>[]).map((row) => row.removed)
-          return [
-            removed.map(({ id }) => column(id)),
-            removed.map(({ state }) => state),
-            removed.map(({ at }) => at),
-            removed.map(({ keptMs }) => keptMs),
-          ]
-        },
-      },
-      key: {
-        rows: [],
-        text: `INSERT INTO ${s}.keys (id, name, hash, made, key, used)
-          SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[], $6::float8[])`,
-        values: (some) => {
-          const keys = (some as Of<'key'>[]).map(({ key }) => key)
-          return [
-            keys.map(({ id }) => column(id)),
-            keys.map(({ name }) => column(name)),
-            keys.map(({ hash }) => hash),
-            keys.map(({ made }) => made),
-            keys.map(({ used: _, ...key }) => JSON.stringify(key)),
-            keys.map(({ used }) => used ?? null),
-          ]
-        },
-      },
+      note: insertedBatch(s, noteTable, ({ note }: Of<'note'>) => note),
+      invite: insertedBatch(s, inviteTable, ({ invite }: Of<'invite'>) => invite),
+      removed: insertedBatch(s, removedTable, ({ removed }: Of<'removed'>) => removed),
+      key: insertedBatch(s, keyTable, ({ key }: Of<'key'>) => key),
     }
     const flush = async (kind: ArchiveKind) => {
       const batch = batches[kind]!
@@ -279,6 +227,22 @@ function batchOf<K extends ArchiveRow, Row>(schema: string, table: Table<Row>, p
     text,
     values: (rows) =>
       columnsOf(
+        table,
+        rows.map((row) => pick(row as K)),
+      ),
+  }
+}
+
+function insertedBatch<K extends ArchiveRow, Row>(
+  schema: string,
+  table: LedgerTable<Row>,
+  pick: (row: K) => Row,
+): Batch {
+  return {
+    rows: [],
+    text: insertListsText(table, schema),
+    values: (rows) =>
+      listsIn(
         table,
         rows.map((row) => pick(row as K)),
       ),

@@ -39,11 +39,13 @@ export class PostgresAuditBook implements HubAuditBook {
         return value === undefined ? null : column(value)
       })
     // Hubs write one after another, so that a reader who continues from a number misses nothing. Acts are never sent twice: if the answer
-    // is lost, the caller gets the error.
+    // is lost, the caller gets the error. The thousands of acts of agents do not wait for the disk of the database: a killed hub loses
+    // none of them, a database that loses its power those of the last moment.
     await this.#connections.repeat(
       (session) =>
         session.run(
-          `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(hashtextextended('termaite acts ${this.#s}', 0)))
+          `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(hashtextextended('termaite acts ${this.#s}', 0)),
+              CASE WHEN $10 THEN set_config('synchronous_commit', 'off', true) END)
             INSERT INTO ${this.#s}.acts (at, by, key, role, address, act, subject, outcome, status)
             SELECT a.* FROM turn, unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
               $8::text[], $9::int[]) AS a`,
@@ -57,6 +59,7 @@ export class PostgresAuditBook implements HubAuditBook {
             text(({ on }) => on),
             list(({ outcome }) => outcome),
             list(({ status }) => status),
+            acts.every(({ role }) => role === 'agent'),
           ],
         ),
       1,

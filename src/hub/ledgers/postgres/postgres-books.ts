@@ -1,8 +1,8 @@
 import type { BookDatabase, BookStatement, BookWork } from '../ledger-books.ts'
 import type { Connections, Session } from './connections.ts'
 import type { Listener } from './listener.ts'
+import { storable } from '../tables.ts'
 import { isConflict, ledgerFailure } from './failures.ts'
-import { column } from './rows.ts'
 
 /** How often a change is repeated because others were in its way. */
 const mostTries = 5
@@ -87,6 +87,6 @@ function numbered({ text, values }: BookStatement) {
   let last = 0
   return {
     text: text.replaceAll('?', () => `$${++last}`),
-    values: values.map((value) => (typeof value === 'string' ? column(value) : value)),
+    values: values.map((value) => storable(value, 'postgres')),
   }
 }

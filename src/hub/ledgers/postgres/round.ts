@@ -20,6 +20,8 @@ import type { StoredPipeline, StoredTask, Table } from './rows.ts'
 import type { LedgerStatements, RowStatements } from './statements.ts'
 import { marksOf, rememberedMs } from '../../model/tasks/retention.ts'
 import { AgentCalls } from '../agent-calls.ts'
+import { noteTable, removedTable } from '../ledger-tables.ts'
+import { listsIn } from '../tables.ts'
 import { RoundConflict } from './failures.ts'
 import { PostgresReads } from './reads.ts'
 import {
@@ -218,12 +220,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     this.#put(put.days, dayTable, days)
     this.#put(put.marks, markTable, marks)
     this.#put(put.machines, machineTable, machines)
-    if (notes.length > 0)
-      this.#send(sql.putNotes, [
-        notes.map(({ task }) => column(task)),
-        notes.map(({ note }) => note.number),
-        notes.map(({ note }) => JSON.stringify(note)),
-      ])
+    if (notes.length > 0) this.#send(sql.putNotes, listsIn(noteTable, notes))
     if (gone.length > 0) this.#send(sql.dropAgents, [gone.map(column)])
     if (unscheduled.length > 0) this.#send(sql.dropSchedules, [unscheduled.map(column)])
     if (removed.length > 0) this.#remove(removed)
@@ -290,12 +287,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     const keys = removed.map(({ id }) => column(id))
     this.#send(sql.dropTasks, [keys])
     this.#send(sql.dropMarks, [keys.flatMap(marksOf)])
-    this.#send(sql.putRemoved, [
-      keys,
-      removed.map(({ state }) => state),
-      removed.map(({ at }) => at),
-      removed.map(({ keptMs }) => keptMs),
-    ])
+    this.#send(sql.putRemoved, listsIn(removedTable, removed))
     this.#send(sql.forgetRemoved, [this.now - rememberedMs])
     for (const { id, state } of removed) {
       this.#counts[states.indexOf(state)]!--

@@ -12,6 +12,7 @@ import { deadlineOf, finishedStates, mayMention, nextRunOf, textsOf } from '../.
 import { markKey } from '../../model/tasks/inbox.ts'
 import { workspacesOf } from '../../model/tasks/task-wait.ts'
 import { parseTask } from '../../model/tasks/task.ts'
+import { withoutNul } from '../tables.ts'
 
 /** A table whose rows are written together: its columns with their types, the key first, and the values of a row. */
 export type Table<Row> = {
@@ -21,8 +22,8 @@ export type Table<Row> = {
   values(row: Row): readonly unknown[]
 }
 
-/** A text in PostgreSQL cannot contain NUL. Such characters only survive in the JSON of a row, in escaped form. */
-export const column = (text: string) => (text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text)
+/** A text as a column takes it. */
+export const column = withoutNul
 const optional = (text: string | undefined) => (text === undefined ? null : column(text))
 
 /** An array as PostgreSQL writes it. */

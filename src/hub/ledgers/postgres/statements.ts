@@ -2,6 +2,8 @@ import type { Statement } from './connections.ts'
 import type { Table } from './rows.ts'
 import { createHash } from 'node:crypto'
 import { wholeHub } from '../../model/tasks/machine-rules.ts'
+import { noteTable, removedTable } from '../ledger-tables.ts'
+import { insertListsText, replacing } from '../tables.ts'
 import { agentColumns, taskColumns } from './rows.ts'
 
 /** A statement with a name derived from its text, so that every connection prepares it once. */
@@ -123,11 +125,7 @@ export function ledgerStatements(s: string) {
       'drop marks',
       `DELETE FROM ${s}.marks m USING unnest($1::text[]) k(first) WHERE m.id >= k.first AND m.id < k.first || U&'\\+10FFFF'`,
     ),
-    putRemoved: statement(
-      'put removed',
-      `INSERT INTO ${s}.removed_tasks (id, state, at, kept) SELECT * FROM unnest($1::text[], $2::text[], $3::float8[], $4::float8[])
-        ON CONFLICT (id) DO UPDATE SET state = excluded.state, at = excluded.at, kept = excluded.kept`,
-    ),
+    putRemoved: statement('put removed', `${insertListsText(removedTable, s)} ${replacing(removedTable, 'postgres')}`),
     forgetRemoved: statement(
       'forget removed',
       `DELETE FROM ${s}.removed_tasks WHERE id IN (SELECT id FROM ${s}.removed_tasks WHERE at < $1 LIMIT 1000)`,
@@ -182,11 +180,7 @@ export function ledgerStatements(s: string) {
     ),
     claimable: statement('claimable', claimable(s)),
 
-    putNotes: statement(
-      'put notes',
-      `INSERT INTO ${s}.notes (task, number, note) SELECT * FROM unnest($1::text[], $2::int[], $3::text[])
-        ON CONFLICT (task, number) DO UPDATE SET note = excluded.note`,
-    ),
+    putNotes: statement('put notes', `${insertListsText(noteTable, s)} ${replacing(noteTable, 'postgres')}`),
     dropAgents: statement('drop agents', `DELETE FROM ${s}.agents WHERE id = ANY($1)`),
     dropSchedules: statement('drop schedules', `DELETE FROM ${s}.schedules WHERE id = ANY($1)`),
     /**

@@ -9,7 +9,15 @@ import { heldStates } from '../../model/hub-ledger.ts'
 import { carriedNotes } from '../../model/tasks/task-note.ts'
 import { parseTask } from '../../model/tasks/task.ts'
 import { StoreError } from '../../../core/talk/store.ts'
-import { inviteTable, keyTable, linkTable, requestTable, signInTable } from '../book-tables.ts'
+import {
+  inviteTable,
+  keyTable,
+  linkTable,
+  noteTable,
+  removedTable,
+  requestTable,
+  signInTable,
+} from '../ledger-tables.ts'
 import { definitionIn } from '../tables.ts'
 import { AgentTable } from './agent-table.ts'
 import { SideTables } from './side-tables.ts'
@@ -60,17 +68,13 @@ const tables = `
   CREATE TRIGGER IF NOT EXISTS counts_removed AFTER DELETE ON tasks BEGIN
     UPDATE state_counts SET count = count - 1 WHERE state = old.state;
   END;
-  CREATE TABLE IF NOT EXISTS removed_tasks (
-    id TEXT PRIMARY KEY, tail TEXT NOT NULL, state TEXT NOT NULL, at REAL NOT NULL, kept REAL NOT NULL
-  ) WITHOUT ROWID;
+  ${definitionIn(removedTable)}
   CREATE INDEX IF NOT EXISTS removed_tasks_tail ON removed_tasks (tail);
   CREATE INDEX IF NOT EXISTS removed_tasks_at ON removed_tasks (at);
   CREATE TABLE IF NOT EXISTS task_needs (need TEXT NOT NULL, task TEXT NOT NULL, PRIMARY KEY (need, task)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS task_texts (text TEXT NOT NULL, task TEXT NOT NULL, PRIMARY KEY (text, task)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS task_texts_task ON task_texts (task);
-  CREATE TABLE IF NOT EXISTS notes (
-    task TEXT NOT NULL, number INTEGER NOT NULL, note TEXT NOT NULL, PRIMARY KEY (task, number)
-  ) WITHOUT ROWID;
+  ${definitionIn(noteTable)}
   CREATE TABLE IF NOT EXISTS agents (id TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY, change TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS marks (id TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
@@ -134,7 +138,6 @@ function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now:
   const tasks = new TaskTable(db)
   const agents = new AgentTable(db)
   const side = new SideTables(db)
-  const note = db.prepare('INSERT OR REPLACE INTO notes (task, number, note) VALUES (?, ?, ?)')
   const has = new Map<string, string>()
   const eachRow = (table: string, column: string, take: (text: string) => void) => {
     if (!old.includes(table)) return
@@ -149,7 +152,7 @@ function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now:
   }
   eachRow('tasks', 'task', (text) => {
     const task = parseTask(JSON.parse(text))
-    if (layout < notesApart) for (const each of task.notes) note.run(task.id, each.number, JSON.stringify(each))
+    if (layout < notesApart) for (const note of task.notes) side.putNote({ task: task.id, note })
     const kept: Task = layout < notesApart ? { ...task, notes: carriedNotes(task.notes) } : task
     if (heldStates.includes(task.state) && task.agent !== undefined) has.set(task.agent, task.id)
     const touched = Math.min(now, Math.max(task.moved, task.heard ?? -Infinity))

@@ -8,6 +8,8 @@ import type { WorkspaceDay } from '../../model/tasks/spending-cap.ts'
 import type { TaskNote } from '../../model/tasks/task-note.ts'
 import { nextRunOf } from '../../model/hub-ledger.ts'
 import { markKey } from '../../model/tasks/inbox.ts'
+import { noteTable } from '../ledger-tables.ts'
+import { insertText, replacing, valuesIn } from '../tables.ts'
 
 /** How many changes are stored by default for followers that fell behind; a follower that is further behind reads everything again. */
 const usualChanges = 50_000
@@ -37,7 +39,7 @@ const statements = {
   machines: 'SELECT rules AS text FROM machine_rules ORDER BY machine',
   putMachine: 'INSERT OR REPLACE INTO machine_rules (machine, rules) VALUES (?, ?)',
   notes: 'SELECT note AS text FROM notes WHERE task = ? AND number < ? ORDER BY number DESC LIMIT ?',
-  putNote: 'INSERT OR REPLACE INTO notes (task, number, note) VALUES (?, ?, ?)',
+  putNote: `${insertText(noteTable, 'sqlite')} ${replacing(noteTable, 'sqlite')}`,
   firstChange: 'SELECT min(seq) AS seq FROM changes',
   lastChange: 'SELECT max(seq) AS seq FROM changes',
   changes: 'SELECT change AS text FROM changes WHERE seq > ? ORDER BY seq LIMIT ?',
@@ -102,8 +104,8 @@ export class SideTables {
     return (this.#sql.notes.all(task, before, most) as Stored[]).map(parsed<TaskNote>).toReversed()
   }
 
-  putNote(task: string, note: TaskNote): void {
-    this.#sql.putNote.run(task, note.number, JSON.stringify(note))
+  putNote(note: LedgerWrites['notes'][number]): void {
+    this.#sql.putNote.run(...valuesIn(noteTable, 'sqlite', note))
   }
 
   /** When the next pipeline or schedule is due, by the time of day. */
@@ -122,7 +124,7 @@ export class SideTables {
     for (const day of days) this.#sql.putDay.run(day.workspace, JSON.stringify(day))
     for (const mark of marks) this.#sql.putMark.run(markKey(mark), JSON.stringify(mark))
     for (const rules of machines) this.#sql.putMachine.run(rules.machine, JSON.stringify(rules))
-    for (const { task, note } of notes) this.putNote(task, note)
+    for (const note of notes) this.putNote(note)
   }
 
   /** The number of the last change. */

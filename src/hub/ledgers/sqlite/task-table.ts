@@ -6,6 +6,8 @@ import { defined } from '../../../base/defined.ts'
 import { deadlineOf, finishedStates, heldStates, mayMention, textsOf } from '../../model/hub-ledger.ts'
 import { marksOf, rememberedMs } from '../../model/tasks/retention.ts'
 import { taskStates } from '../../model/tasks/task.ts'
+import { removedTable, tailOf } from '../ledger-tables.ts'
+import { insertText, replacing, valuesIn } from '../tables.ts'
 
 type StoredTask = { task: string; touched: number; ready: number; due: number | null }
 type Place = { created: number; id: string }
@@ -199,13 +201,11 @@ export class TaskTable {
       this.#statement(`DELETE FROM ${from} = ?`),
     )
     const unmark = this.#statement('DELETE FROM marks WHERE id >= ? AND id < ?')
-    const remember = this.#statement(
-      'INSERT OR REPLACE INTO removed_tasks (id, tail, state, at, kept) VALUES (?, ?, ?, ?, ?)',
-    )
-    for (const { id, state, at, keptMs } of removed) {
-      for (const each of drop) each.run(id)
-      for (const mark of marksOf(id)) unmark.run(...beginning(mark))
-      remember.run(id, tailOf(id), state, at, keptMs)
+    const remember = this.#statement(`${insertText(removedTable, 'sqlite')} ${replacing(removedTable, 'sqlite')}`)
+    for (const task of removed) {
+      for (const each of drop) each.run(task.id)
+      for (const mark of marksOf(task.id)) unmark.run(...beginning(mark))
+      remember.run(...valuesIn(removedTable, 'sqlite', task))
     }
     const last = removed.at(-1)
     if (last)
@@ -303,8 +303,6 @@ const alike = `id IN (
 
 /** The bounds of all texts that begin with a text. */
 const beginning = (text: string) => [text, `${text}\u{10ffff}`]
-
-const tailOf = (id: string) => [...id].toReversed().join('')
 
 const newestFirst = (a: Place, b: Place) => b.created - a.created || (a.id < b.id ? 1 : -1)
 

@@ -2,6 +2,8 @@ import type { HubInvite } from '../model/access/hub-invite.ts'
 import type { HubKey } from '../model/access/hub-key.ts'
 import type { KeptRequest } from '../../core/work/hub-request.ts'
 import type { SignIn, SignInLink } from '../model/access/sign-in.ts'
+import type { RemovedTask } from '../model/tasks/retention.ts'
+import type { TaskNote } from '../model/tasks/task-note.ts'
 import type { Table } from './tables.ts'
 
 /** Keys. `used` has a column of its own, so that a use does not rewrite the whole key. */
@@ -67,3 +69,30 @@ export const requestTable: Table<KeptRequest> = {
     { name: 'answer', type: 'text', of: ({ answer }) => answer, isOptional: true },
   ],
 }
+
+export const noteTable: Table<{ task: string; note: TaskNote }> = {
+  name: 'notes',
+  key: ['task', 'number'],
+  json: ({ note }) => note,
+  columns: [
+    { name: 'task', type: 'text', of: ({ task }) => task },
+    { name: 'number', type: 'number', of: ({ note }) => note.number },
+    { name: 'note', type: 'json', of: (_, json) => json },
+  ],
+}
+
+/** The ids of tasks that were removed. SQLite finds the end of an id by the id read backwards. */
+export const removedTable: Table<RemovedTask> = {
+  name: 'removed_tasks',
+  json: () => null,
+  columns: [
+    { name: 'id', type: 'text', of: ({ id }) => id },
+    { name: 'tail', type: 'text', of: ({ id }) => tailOf(id), only: 'sqlite' },
+    { name: 'state', type: 'text', of: ({ state }) => state },
+    { name: 'at', type: 'time', of: ({ at }) => at },
+    { name: 'kept', type: 'time', of: ({ keptMs }) => keptMs },
+  ],
+}
+
+/** An id read backwards. */
+export const tailOf = (id: string) => [...id].toReversed().join('')
