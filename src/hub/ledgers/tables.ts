@@ -19,7 +19,7 @@ export type Column<Row> = {
   of(row: Row, json: string): string | number | undefined
   /** Whether the column may be NULL. */
   isOptional?: true
-  /** What SQLite ensures besides; PostgreSQL ensures the same by its migrations. */
+  /** Further constraints of SQLite; PostgreSQL ensures the same by its migrations. */
   rule?: string
   /** The only database that has the column. */
   only?: DatabaseKind
@@ -31,7 +31,7 @@ export type Table<Row> = {
   /** The columns of the key, if it is not the first column alone. */
   key?: readonly string[]
   columns: readonly Column<Row>[]
-  /** What of a row is kept as JSON. */
+  /** The part of a row that is kept as JSON. */
   json(row: Row): unknown
 }
 

@@ -49,7 +49,7 @@ export type HubRoute = {
   answer(request: RoutedRequest): Promise<unknown>
 }
 
-/** What a handler returns: the answer, a page of it if it is a list, or the text that is sent as it is read. */
+/** The value of a handler: the answer, a page of it if it is a list, or the text that is sent as it is read. */
 type HandlerAnswer<N extends OperationName> = (typeof operations)[N]['output'] extends typeof plainText
   ? StreamedText
   : AnswerOf<N> | (AnswerOf<N> extends readonly (infer Row)[] ? PagedList<Row> : never)
