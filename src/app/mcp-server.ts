@@ -28,8 +28,8 @@ export async function openMcpTools(io: Io, place: Place): Promise<OpenMcpTools> 
   const common = { name: 'termaite', version, instructions, cwd: place.cwd, clock: io.clock }
   const mask = borderOf(io.env, place.home).toward('crew')
   if (place.cwd === '/') {
-    const { PlacelessCrews } = await import('./placeless-tools.ts')
-    const crews = await PlacelessCrews.open(io, place, warn)
+    const { CrewsWithoutProject } = await import('./crews-without-project.ts')
+    const crews = await CrewsWithoutProject.open(io, place, warn)
     const served = { ...common, tools: crews.tools, resources: crewResources(() => crews.chosen, mask) }
     return { served, [Symbol.asyncDispose]: () => crews.close() }
   }

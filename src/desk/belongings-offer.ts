@@ -1,10 +1,10 @@
 import type { Ask, Option, Question } from '../core/talk/question.ts'
 import type { Changes } from '../people/belongings/changes.ts'
 import type { Offered, Offers, OffersWorld } from '../people/belongings/offers.ts'
-import type { OwnerProfile } from '../people/belongings/found-things.ts'
+import type { OwnerProfile } from '../people/belongings/belongings-search.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 import { borderOf } from '../border/border.ts'
-import { thingWords } from '../people/belongings/found-things.ts'
+import { thingWords } from '../people/belongings/belongings-search.ts'
 import { carryOut, changesFor } from '../people/belongings/changes.ts'
 import {
   findOffers,

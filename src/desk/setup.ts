@@ -67,7 +67,7 @@ async function offerOthers(world: SetupWorld): Promise<void> {
   const { env, cwd, home, clock } = world
   const [{ offerBelongings, newThings }, { hasBelongings }, { fileStore }] = await Promise.all([
     import('./belongings-offer.ts'),
-    import('../people/belongings/found-things.ts'),
+    import('../people/belongings/belongings-search.ts'),
     import('../store/files/file-store.ts'),
   ])
   const store = fileStore(home, { clock, tell: (words) => world.say(words, 'error') })

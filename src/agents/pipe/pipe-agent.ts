@@ -5,8 +5,8 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { PipeResult } from './pipe-process.ts'
 import type { Emit, Seat } from '../seat.ts'
-import type { Lend } from '../lent-words.ts'
-import { lentWords } from '../lent-words.ts'
+import type { Lend } from '../lent-server.ts'
+import { lentServerArguments } from '../lent-server.ts'
 import type { Enclose } from '../enclosure.ts'
 import type { PictureText, Speech } from './speech.ts'
 import { unshadowedArgv } from '../../base/process/program-path.ts'
@@ -106,7 +106,7 @@ class PipeTurn {
   async #moreWords(): Promise<string> {
     const spec = this.#spec
     const composing = composingProfile(spec)
-    const lent = await lentWords(composing?.lends, this.#parts.lend)
+    const lent = await lentServerArguments(composing?.lends, this.#parts.lend)
     const words = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
     return words.filter((one) => one !== '').join(' ')
   }

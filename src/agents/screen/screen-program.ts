@@ -12,7 +12,7 @@ import { unshadowed } from '../../base/process/program-path.ts'
 import { quotedWord } from '../../base/text/shell-word.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
-import { lentWords } from '../lent-words.ts'
+import { lentServerArguments } from '../lent-server.ts'
 import { effortWords, folderWords } from '../pipe/pipe-command.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
 import { composes, screenFactsOf } from './screen-spec.ts'
@@ -124,7 +124,7 @@ export class TerminalProgram {
     this.#key = composes(this.#spec) ? (resume ?? thread) : undefined
     const path: Record<string, string> = terminal?.path === undefined ? {} : { PATH: terminal.path }
     const all = { ...this.#parts.env, ...path, ...env, ...this.#spec.env }
-    const lent = composes(this.#spec) ? await lentWords(lends, this.#parts.lend) : ''
+    const lent = composes(this.#spec) ? await lentServerArguments(lends, this.#parts.lend) : ''
     const opens = composes(this.#spec) ? folderWords(this.#spec.profile, this.#spec.folders) : ''
     const thinks = composes(this.#spec) ? effortWords(this.#spec.profile, this.#spec.effort) : ''
     const parts = [command({ leash: this.#leash, resume, model, thread }), lent, opens, thinks]

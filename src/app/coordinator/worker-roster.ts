@@ -3,7 +3,7 @@ import type { App } from '../../turn/app.ts'
 import type { Terminals } from '../../crew/machine/crew-terminals.ts'
 import { crewRoster, spawnable } from '../../crew/machine/crew-roster.ts'
 import { ownRecord } from '../../native/recorded-answers.ts'
-import { rosterIn } from '../../turn/copies/roster-elsewhere.ts'
+import { rosterIn } from '../../turn/copies/folder-roster.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../../settings/agent-settings.ts'
 import type { ScreenParts, ScreenSpec } from '../../agents/screen/screen-spec.ts'
-import type { Lend } from '../../agents/lent-words.ts'
+import type { Lend } from '../../agents/lent-server.ts'
 import type { Profile } from '../../core/profile/profile.ts'
 import type { Roster } from '../../core/work/agent.ts'
 import type { Io } from '../../core/io.ts'

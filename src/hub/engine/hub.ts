@@ -15,7 +15,7 @@ import { AgentOrders } from './agent-orders.ts'
 import { AgentReports } from './agent-reports.ts'
 import { AgentWaits } from './agent-waits.ts'
 import { HubInbox } from './hub-inbox.ts'
-import { agentsIn, HubLooks } from './hub-looks.ts'
+import { agentsIn, HubReads } from './hub-reads.ts'
 import { LedgerDisk } from './ledger-disk.ts'
 import { OpenQuestions } from './open-questions.ts'
 import { OperatorOrders } from './operator-orders.ts'
@@ -69,7 +69,7 @@ const retryMs = 5_000
 const tidyMs = 3_600_000
 
 /** The hub without HTTP: agents, tasks, and which agent does which task. Every change is durable before it is answered. */
-export class Hub extends HubLooks {
+export class Hub extends HubReads {
   readonly id: string
   readonly disk: LedgerDisk
   readonly inbox: HubInbox

@@ -17,7 +17,7 @@ import type { FrontOptions } from './access/hub-front.ts'
 import type { HubRelays } from './hub-relays.ts'
 import type { MachineLinks } from './machine-links.ts'
 import type { HubRoute } from './access/hub-router.ts'
-import type { SsoRules } from './access/sso-door.ts'
+import type { SsoRules } from './access/sso-access.ts'
 import { ServerResponse } from 'node:http'
 import { defined } from '../../base/defined.ts'
 import { LedgerAway } from '../model/ledger-away.ts'
@@ -27,13 +27,13 @@ import { HubError } from '../engine/rules/task-rules.ts'
 import { RateLimit, accessCheck, bearerIn, listenHttp, refuseRequest } from '../../wire/http/http-server.ts'
 import { WrongKeys } from '../../wire/http/wrong-keys.ts'
 import { serverPaths } from './access/server-paths.ts'
-import { BrowserDoor } from './access/browser-door.ts'
+import { BrowserAccess } from './access/browser-access.ts'
 import { HubFront } from './access/hub-front.ts'
 import { HubMetrics } from './access/hub-metrics.ts'
 import { joinMachine, signInBrowser } from './access/key-exchange.ts'
 import { OpenRequests } from './access/open-requests.ts'
-import { OperatorDoor } from './access/operator-door.ts'
-import { SsoDoor } from './access/sso-door.ts'
+import { OperatorAccess } from './access/operator-access.ts'
+import { SsoAccess } from './access/sso-access.ts'
 import { streamChanges, streamConversation } from './event-streams.ts'
 import { hangUpSignal, readJsonBody, send, sendCompressed, streamText } from './access/hub-answers.ts'
 import { answerRequest, faultAnswer, paramsIn, refusal, StreamedText, takesPieces } from './access/hub-router.ts'
@@ -113,8 +113,8 @@ type HubDoors = ReturnType<typeof openDoors>
 function openDoors(options: HubServerOptions) {
   const { keys, signIns, clock, sso, vitals, metricsFrom, version = '', links } = options
   const front = new HubFront(options)
-  const door = new BrowserDoor(signIns, front)
-  const people = sso && new SsoDoor(sso, { front, browsers: door, clock })
+  const door = new BrowserAccess(signIns, front)
+  const people = sso && new SsoAccess(sso, { front, browsers: door, clock })
   const wrong = new WrongKeys(clock)
   const callerWithoutKey = async (request: IncomingMessage) => people?.callerOf(request) ?? door.callerOf(request)
   const allowed = accessCheck({
@@ -139,7 +139,7 @@ function openDoors(options: HubServerOptions) {
     cut(id, by)
     return signIns.endOf(id, by)
   })
-  const operators = new OperatorDoor(defined({ front, metrics, vitals, metricsFrom, clock }))
+  const operators = new OperatorAccess(defined({ front, metrics, vitals, metricsFrom, clock }))
   return { front, door, wrong, callerWithoutKey, allowed, limit, sockets, metrics, open, operators }
 }
 

@@ -37,7 +37,7 @@ import { homeOf } from '../../home/place.ts'
 import { noteProcess } from '../../border/running-processes.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { auditIn, usualHub } from '../client/hub-address.ts'
-import { keptTime } from './kept-time.ts'
+import { retentionTime } from './retention-time.ts'
 import { ledgerPlace, openLedger } from './open-ledger.ts'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -277,7 +277,7 @@ export async function serveUntilEnded(io: Io, home: string, wish: HubAddressOpti
       caps: defined({ task: hub.taskCap, day: hub.dayCap }),
       told,
       auditDays: hub.auditDays,
-      keepFinishedMs: wish.keepFinishedMs ?? keptTime('hub.keepFinished', hub.keepFinished),
+      keepFinishedMs: wish.keepFinishedMs ?? retentionTime('hub.keepFinished', hub.keepFinished),
       keepChanges: hub.keepChanges,
     }),
   )

@@ -1,13 +1,13 @@
 import type { Settings } from '../../settings/settings.ts'
 import type { FrontOptions } from '../http/access/hub-front.ts'
-import type { SsoRules } from '../http/access/sso-door.ts'
+import type { SsoRules } from '../http/access/sso-access.ts'
 import { hostname, networkInterfaces } from 'node:os'
 import { AddressRanges } from '../../base/http/address-ranges.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { UsageError } from '../../core/io.ts'
 import { TlsFiles } from '../../wire/http/tls-files.ts'
-import { proxyHeader } from '../http/access/sso-door.ts'
+import { proxyHeader } from '../http/access/sso-access.ts'
 import { isLoopback, readKey } from '../client/server-access.ts'
 
 /** The address that the person wants the hub to have, by the options of the command. */

@@ -1,7 +1,7 @@
-import type { Cloud, CloudWorld } from './carriage.ts'
+import type { Cloud, CloudWorld } from './cloud.ts'
 import type { Carriage, Login, Trouble } from '../http/wire-format.ts'
 import { readFile } from 'node:fs/promises'
-import { missing, unauthorized } from './carriage.ts'
+import { missing, unauthorized } from './cloud.ts'
 import { ExpiringLogin, sharedLogin, tokenIn } from './expiring-login.ts'
 
 /** How a request says who sends it. */

@@ -1,10 +1,10 @@
-import type { Cloud, CloudWorld } from './carriage.ts'
+import type { Cloud, CloudWorld } from './cloud.ts'
 import type { AwsCredential } from './aws-credentials.ts'
 import type { Carriage, Login, Trouble, WireRequest } from '../http/wire-format.ts'
 import { awsCredential, awsFiles, awsRegion } from './aws-credentials.ts'
 import { awsSigned, encoded } from './aws-signature.ts'
 import { awsMessages } from './aws-event-stream.ts'
-import { anthropicBody, missing, unauthorized } from './carriage.ts'
+import { anthropicBody, missing, unauthorized } from './cloud.ts'
 
 /** The account that a request to AWS is made for: the region, the login, and a way to sign. */
 type Account = { region: string; login: Login; sign: Sign; forget?(): boolean }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time/clock.ts'
 import type { Trouble } from '../http/wire-format.ts'
-import type { CloudWorld } from './carriage.ts'
+import type { CloudWorld } from './cloud.ts'
 
 /** A login with the moment at which it ends, in ms since 1970; without one it does not end by itself. */
 type Lasting<T> = { value: T; until?: number }

@@ -1,4 +1,4 @@
-import type { CloudWorld } from './carriage.ts'
+import type { CloudWorld } from './cloud.ts'
 import type { Fetched } from './expiring-login.ts'
 import type { Login, Trouble } from '../http/wire-format.ts'
 import { createHash, createSign } from 'node:crypto'

@@ -1,5 +1,5 @@
 import type { CloudName, Provider } from '../provider.ts'
-import type { Cloud, CloudWorld } from './carriage.ts'
+import type { Cloud, CloudWorld } from './cloud.ts'
 import { defined } from '../../base/defined.ts'
 
 /** Opens a cloud: each is loaded when a model of it is used. */

@@ -1,7 +1,7 @@
-import type { Cloud } from './carriage.ts'
+import type { Cloud } from './cloud.ts'
 import type { Carriage } from '../http/wire-format.ts'
 import { headersOf } from '../http/wire-format.ts'
-import { anthropicBody, missing, unauthorized } from './carriage.ts'
+import { anthropicBody, missing, unauthorized } from './cloud.ts'
 import { googleCredential } from './google-credentials.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ThingsPlace, Thing } from './found-things.ts'
+import type { ThingsPlace, Thing } from './belongings-search.ts'
 import { lstatSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'

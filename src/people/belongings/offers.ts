@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time/clock.ts'
 import type { Store } from '../../core/talk/store.ts'
-import type { Thing, FoundThings, OwnerProfile, ThingsPlace } from './found-things.ts'
+import type { Thing, FoundBelongings, OwnerProfile, ThingsPlace } from './belongings-search.ts'
 import type { ThingStanding, Written } from './changes.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { terminalText } from '../../base/text/ansi.ts'
 import { oneLine } from '../../base/text/table.ts'
 import { mask } from '../../safety/redaction.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
-import { findThings, thingWords } from './found-things.ts'
+import { findThings, thingWords } from './belongings-search.ts'
 import { standingOf, writtenFor } from './changes.ts'
 
 /**
@@ -19,7 +19,7 @@ import { standingOf, writtenFor } from './changes.ts'
  */
 export type Offered = { thing: Thing; written: Written; standing: ThingStanding | 'waiting' | 'in place' }
 
-export type Offers = Omit<FoundThings, 'things'> & { offered: Offered[] }
+export type Offers = Omit<FoundBelongings, 'things'> & { offered: Offered[] }
 
 export type OffersWorld = { place: ThingsPlace; store: Store; clock: Clock }
 

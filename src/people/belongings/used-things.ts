@@ -1,9 +1,9 @@
 import type { Doc, Store } from '../../core/talk/store.ts'
-import type { Thing } from './found-things.ts'
+import type { Thing } from './belongings-search.ts'
 import type { Written } from './changes.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { takeBack } from './changes.ts'
-import { thingWords } from './found-things.ts'
+import { thingWords } from './belongings-search.ts'
 
 /** A thing of another CLI that was taken into use: its CLI, its source, and what was written for it. */
 type UsedThing = { cli: string; what: string; source: string; at: number; written: Written }

@@ -32,7 +32,7 @@ export function taskChecks(io: Io, place: Place, settings: Settings, leash: Leas
       const [{ openApp }, { foundChecks }, { nativeIn }, { frameworkTools }, { ranCommand }] = await Promise.all([
         import('../../turn/app.ts'),
         import('../../think/turn/project-evidence.ts'),
-        import('../../turn/copies/roster-elsewhere.ts'),
+        import('../../turn/copies/folder-roster.ts'),
         import('../../think/turn/framework-tools.ts'),
         import('../../think/goal-check.ts'),
       ])

@@ -1,7 +1,7 @@
 import type { TaskCopies } from '../decompose/parallel-tasks.ts'
 import type { App } from '../../turn/app.ts'
 import { openProjectCopies } from '../../turn/copies/project-copies.ts'
-import { rosterIn } from '../../turn/copies/roster-elsewhere.ts'
+import { rosterIn } from '../../turn/copies/folder-roster.ts'
 import { openRotation } from '../../turn/rotation.ts'
 
 /**

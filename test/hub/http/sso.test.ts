@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { SsoRules } from '../../../src/hub/http/access/sso-door.ts'
+import type { SsoRules } from '../../../src/hub/http/access/sso-access.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { request } from 'node:http'

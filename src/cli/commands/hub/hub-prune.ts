@@ -7,7 +7,7 @@ import { ageWords } from '../../../hub/model/tasks/retention.ts'
 import { placeOf } from '../../../home/place.ts'
 import { grouped } from '../../../base/text/number-words.ts'
 import { withKeys } from '../../../hub/server/key-desk.ts'
-import { keptTime } from '../../../hub/server/kept-time.ts'
+import { retentionTime } from '../../../hub/server/retention-time.ts'
 import { confirm } from '../../../questions/terminal-questions.ts'
 import { readSettings } from '../../../settings/settings.ts'
 import { durationOf } from '../../arguments/args.ts'
@@ -53,7 +53,7 @@ async function ageOf(io: Io, values: Parsed['values']): Promise<number> {
   const typed = values['older-than']
   if (typeof typed === 'string') return durationOf('older-than', typed)
   const { hub } = await readSettings({ home: placeOf(io).home }, { env: io.env })
-  const kept = keptTime('hub.keepFinished', hub.keepFinished)
+  const kept = retentionTime('hub.keepFinished', hub.keepFinished)
   if (kept === undefined)
     throw new UsageError(
       'hub prune: the age of the tasks is missing. Name it with --older-than, as in: termaite hub prune --older-than 90d',

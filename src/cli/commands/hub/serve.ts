@@ -4,7 +4,7 @@ import { defined } from '../../../base/defined.ts'
 import { qrWish } from '../../../hub/server/dashboard/page-qr.ts'
 import { hubPlace, usualPort } from '../../../hub/client/hub-address.ts'
 import { serveUntilEnded } from '../../../hub/server/hub-server.ts'
-import { keptTime } from '../../../hub/server/kept-time.ts'
+import { retentionTime } from '../../../hub/server/retention-time.ts'
 import { isBehindWall, passThroughSeat } from '../../../border/seat-channel.ts'
 import { UsageError } from '../../../core/io.ts'
 import { placeOf } from '../../../home/place.ts'
@@ -37,7 +37,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
       tlsKey: word('tls-key'),
       behindProxy: word('behind-proxy'),
       innerUrl: word('inner-url'),
-      keepFinishedMs: keptTime('--keep-finished', word('keep-finished')),
+      keepFinishedMs: retentionTime('--keep-finished', word('keep-finished')),
       qr: qrWish(values),
       allowPrompts: values['allow-prompts'] === true,
     }),

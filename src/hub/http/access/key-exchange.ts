@@ -5,7 +5,7 @@ import type { AuditTrail } from '../../engine/audit-trail.ts'
 import type { Invites } from '../../engine/access/invites.ts'
 import type { SignIns } from '../../engine/access/sign-ins.ts'
 import type { WrongKeys } from '../../../wire/http/wrong-keys.ts'
-import type { BrowserDoor } from './browser-door.ts'
+import type { BrowserAccess } from './browser-access.ts'
 import type { HubFront } from './hub-front.ts'
 import { defined } from '../../../base/defined.ts'
 import { hubProtocol } from '../../model/hub-protocol.ts'
@@ -14,7 +14,7 @@ import { readJsonBody, send } from './hub-answers.ts'
 import { refusal } from './hub-router.ts'
 import { serverPaths } from './server-paths.ts'
 
-type Doors = { door: BrowserDoor; front: HubFront; wrong: WrongKeys }
+type Doors = { door: BrowserAccess; front: HubFront; wrong: WrongKeys }
 
 type Books = { signIns: SignIns; invites?: Invites; clock: Clock; trail?: AuditTrail; version?: string }
 

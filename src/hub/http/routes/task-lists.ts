@@ -1,7 +1,7 @@
 import type { TaskQuery } from '../../model/hub-ledger.ts'
 import type { FieldsOf } from '../../model/operations/operations.ts'
 import type { TaskState } from '../../model/tasks/task.ts'
-import type { TaskPlace } from '../../engine/hub-looks.ts'
+import type { TaskPlace } from '../../engine/hub-reads.ts'
 import { defined } from '../../../base/defined.ts'
 import { mostRows } from '../../model/operations/input-shapes.ts'
 import { taskStates } from '../../model/tasks/task.ts'

@@ -5,7 +5,7 @@ import { UsageError } from '../../core/io.ts'
 const leastKeptMs = 3_600_000
 
 /** Reads how long finished tasks are kept; `from` names the option or the setting. */
-export function keptTime(from: string, text: string | undefined): number | undefined {
+export function retentionTime(from: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = durationMs(text) ?? 0
   if (ms < leastKeptMs)

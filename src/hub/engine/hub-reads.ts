@@ -25,7 +25,7 @@ const mostFinished = 1_000
 const firstFinished = 200
 
 /** The reads of the hub. Each is one read of the ledger, so that everything in an answer belongs to one moment. */
-export abstract class HubLooks {
+export abstract class HubReads {
   abstract readonly inbox: HubInbox
   readonly #ledger: HubLedger
   readonly #limits: SpendingLimits

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export type Lend = () => Promise<{ server: LentServer; folder: string } | undefined>
 
 /** The arguments that give a CLI the MCP server of this turn; '' if it takes none. */
-export async function lentWords(lends: ScreenFacts['lends'], lend: Lend | undefined): Promise<string> {
+export async function lentServerArguments(lends: ScreenFacts['lends'], lend: Lend | undefined): Promise<string> {
   const lent = lends && (await lend?.())
   if (!lent) return ''
   const file = join(lent.folder, 'mcp.json')

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { AddressRanges } from '../../../base/http/address-ranges.ts'
 import type { HubCaller } from '../../model/access/hub-key.ts'
-import type { BrowserDoor } from './browser-door.ts'
+import type { BrowserAccess } from './browser-access.ts'
 import type { HubFront } from './hub-front.ts'
 import { isReserved } from '../../engine/access/hub-keys.ts'
 import { HubError } from '../../engine/rules/task-rules.ts'
 import { isSameKey } from '../../../wire/http/http-server.ts'
-import { pageSecretIn } from './browser-door.ts'
+import { pageSecretIn } from './browser-access.ts'
 
 /** The roles that a person can have; agents have keys. */
 const personRoles = ['observer', 'member', 'admin'] as const
@@ -42,13 +42,13 @@ const nameForm = /^[A-Za-z0-9][\w.@+-]{0,127}$/
  * Admits people whom the proxy has signed in. The proxy recognizes them by a cookie that browsers also send for pages of other sites, so a
  * request must come from a page of exactly this origin and carry a header that only a script of the page can set.
  */
-export class SsoDoor {
+export class SsoAccess {
   #rules: SsoRules
   #front: HubFront
-  #browsers: BrowserDoor
+  #browsers: BrowserAccess
   #clock: Clock
 
-  constructor(rules: SsoRules, { front, browsers, clock }: { front: HubFront; browsers: BrowserDoor; clock: Clock }) {
+  constructor(rules: SsoRules, { front, browsers, clock }: { front: HubFront; browsers: BrowserAccess; clock: Clock }) {
     this.#rules = rules
     this.#front = front
     this.#browsers = browsers

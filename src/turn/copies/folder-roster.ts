@@ -7,13 +7,13 @@ import { closeNative, leaveSession, newNativeState } from '../../native/native-p
 import { openRoster } from '../roster.ts'
 
 /** The roster in another folder than the conversation's own, or beside it; `close` ends what our own agents started there. */
-type RosterElsewhere = Roster & { close(): Promise<void> }
+type FolderRoster = Roster & { close(): Promise<void> }
 
 /** The parts of our own agents in another folder than the conversation's own; `close` ends what they started there. */
-type NativeElsewhere = { native: NativeParts; close(): Promise<void> }
+type FolderNative = { native: NativeParts; close(): Promise<void> }
 
 /** Tools, sandbox and MCP servers of our own agents for a folder. What these agents remember is theirs alone, such as the files that they have read. */
-export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): NativeElsewhere {
+export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): FolderNative {
   const { session, trust, notes } = app.native.state
   const fresh = newNativeState()
   const native = {
@@ -38,7 +38,7 @@ export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): Nativ
 }
 
 /** Opens the roster in a folder: our own agents work there with parts of their own. */
-export function rosterIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>, settings = app.settings): RosterElsewhere {
+export function rosterIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>, settings = app.settings): FolderRoster {
   const { native, close } = nativeIn(app, at)
   const { names, open } = openRoster(settings, rosterParts({ ...app, native }))
   return { names, open, close }

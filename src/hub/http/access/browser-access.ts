@@ -14,7 +14,7 @@ const longestCookieMs = 400 * 24 * 3_600_000
  * shows on another port of this machine sends the cookie too. So every request also carries a secret that only a page of this origin can
  * read, and names no other origin.
  */
-export class BrowserDoor {
+export class BrowserAccess {
   #signIns: SignIns
   #front: HubFront
 

@@ -25,7 +25,7 @@ type OperatorParts = {
  * they answer everybody: probes have no key, and use an address of the hub's own network. The metrics need a key, except from this machine
  * itself and from addresses that the settings name.
  */
-export class OperatorDoor {
+export class OperatorAccess {
   #parts: OperatorParts
   /** The last check of the ledger, which all probes share: everybody may probe, and nobody may keep the ledger busy with it. */
   #checked: { at: number; result: Promise<void> } | undefined

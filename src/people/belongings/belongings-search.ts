@@ -36,7 +36,7 @@ export type Thing = { source: ThingSource } & (
     inPlace?: true
   }
 
-export type FoundThings = {
+export type FoundBelongings = {
   things: Thing[]
   unusable: (Unusable & { source: ThingSource })[]
   /** Files that could not be read, with the reason. */
@@ -55,8 +55,8 @@ const longest = 32 * 1024 * 1024
 const mostFiles = 50
 
 /** Finds what the person has set up for some CLIs, in their home and in the project. Runs nothing and changes nothing. */
-export async function findThings(profiles: readonly OwnerProfile[], place: ThingsPlace): Promise<FoundThings> {
-  const found: FoundThings = { things: [], unusable: [], faults: [] }
+export async function findThings(profiles: readonly OwnerProfile[], place: ThingsPlace): Promise<FoundBelongings> {
+  const found: FoundBelongings = { things: [], unusable: [], faults: [] }
   const person = place.env.HOME ?? ''
   const at = { home: person, root: place.root, env: place.env }
   const seen = new Set<string>()
@@ -98,7 +98,7 @@ function filesOf({ path, ending }: BelongingsFile): string[] {
   }
 }
 
-async function readFile(file: BelongingsFile, source: ThingSource, { root }: ThingsPlace, found: FoundThings) {
+async function readFile(file: BelongingsFile, source: ThingSource, { root }: ThingsPlace, found: FoundBelongings) {
   const body = readUntrustedFile(file.path, longest, isWithin(root, file.path) ? root : undefined)
   if (body === undefined) return
   const fault = (why: string) => {

@@ -15,7 +15,7 @@ const whichFolder =
  * The crews of a server that was started in /, as desktop programs start their servers: an agent that works there could change the whole
  * machine. The first spawn names the project, or the client does with the folders (roots) that it works in.
  */
-export class PlacelessCrews {
+export class CrewsWithoutProject {
   readonly tools: Tool[]
   #io: Io
   #nowhere: Crews
@@ -30,9 +30,9 @@ export class PlacelessCrews {
     this.tools = nowhere.tools.map((tool) => ({ ...tool, run: (input, call) => this.#run(tool, input, call) }))
   }
 
-  static async open(io: Io, place: Place, warn: (words: string) => void): Promise<PlacelessCrews> {
+  static async open(io: Io, place: Place, warn: (words: string) => void): Promise<CrewsWithoutProject> {
     const settings = await readSettings({ home: place.home }, { env: io.env })
-    return new PlacelessCrews(io, openCrews(io, place, settings, { carries: true, warn }), warn)
+    return new CrewsWithoutProject(io, openCrews(io, place, settings, { carries: true, warn }), warn)
   }
 
   /** The crews of the last named project; undefined if none was named yet. */
