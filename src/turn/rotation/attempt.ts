@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/time/clock.ts'
 import type { Attempt, Event } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { Turn } from '../../core/work/agent.ts'
 import { defined } from '../../base/defined.ts'
 
 /** A failed attempt as it is kept, and given to the agent that comes next. */
@@ -48,6 +50,27 @@ export class AttemptRecord {
       ms: Math.round((this.#ended ?? this.#clock.elapsed()) - this.#started),
       did: this.#work.did(mask, changed),
     })
+  }
+}
+
+/** Notices what passes between the person and one attempt. */
+export class PersonWatch {
+  permissionAsked = false
+  /** Texts that the person typed to the attempt. */
+  readonly typed: string[] = []
+  readonly ask: Ask
+  readonly steer: Turn['steer']
+
+  constructor({ ask, steer }: Turn) {
+    this.ask = (question, ...rest) => {
+      this.permissionAsked ||= question.about === 'permission'
+      return ask(question, ...rest)
+    }
+    this.steer = async (until) => {
+      const typed = await steer(until)
+      this.typed.push(...typed)
+      return typed
+    }
   }
 }
 

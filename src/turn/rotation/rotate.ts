@@ -1,6 +1,6 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
-import type { Ask, RecordedAnswers } from '../../core/talk/question.ts'
+import type { RecordedAnswers } from '../../core/talk/question.ts'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Agent, Leash, Roster, Traits, Turn, Strategy } from '../../core/work/agent.ts'
 import type { Cooldown, Health, Limit } from './health.ts'
@@ -9,7 +9,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { viewTokens } from '../../core/talk/tokens.ts'
 import { take } from '../../core/work/verbs.ts'
-import { AttemptRecord } from './attempt.ts'
+import { AttemptRecord, PersonWatch } from './attempt.ts'
 import { agentOrder } from './agent-order.ts'
 import { HealthRecord } from './health-record.ts'
 import { away, isGuess, withLimit } from './health.ts'
@@ -383,27 +383,6 @@ class Round {
     if (!this.#attended || !first || outcome.ok || outcome.failure.retryAt === undefined) return outcome
     const decided = await askWait(this.#turn, first)
     return signal.aborted ? cancelled : (decided ?? outcome)
-  }
-}
-
-/** Notices what passes between the person and one attempt. */
-class PersonWatch {
-  permissionAsked = false
-  /** Texts that the person typed to the attempt. */
-  readonly typed: string[] = []
-  readonly ask: Ask
-  readonly steer: Turn['steer']
-
-  constructor({ ask, steer }: Turn) {
-    this.ask = (question, ...rest) => {
-      this.permissionAsked ||= question.about === 'permission'
-      return ask(question, ...rest)
-    }
-    this.steer = async (until) => {
-      const typed = await steer(until)
-      this.typed.push(...typed)
-      return typed
-    }
   }
 }
 
