@@ -38,7 +38,7 @@ export async function startModules(): Promise<Row[]> {
   })
 }
 
-/** The files of the build whose compiled code a run has kept: the first line of the cache names them (`keptCode` in bin/termaite.cjs). */
+/** The files of the build whose compiled code a run has kept: the first line of the cache names them. */
 function keptFiles(cache: Buffer): string[] {
   const head = JSON.parse(cache.toString('latin1', 0, cache.indexOf('\n'))) as { lengths: [string, number][] }
   return head.lengths.map(([file]) => file)
