@@ -113,7 +113,7 @@ function noteFaults(servers: McpServers, parts: NativeParts): void {
   for (const { name, state, why = 'it says nothing about the cause' } of servers.status().servers) {
     const words = {
       waiting: `The MCP server ${name} does not run: ${why}. It is started again by itself; /mcp shows its output.`,
-      failed: `The MCP server ${name} is not started again: ${why}. Mend its configuration and type /mcp refresh.`,
+      failed: `The MCP server ${name} is not started again: ${why}. Correct its configuration and type /mcp refresh.`,
       login: `The MCP server ${name} requires a login: type /mcp login ${name}.`,
     }[state as string]
     const key = `${name} ${state}`

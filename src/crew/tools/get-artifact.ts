@@ -5,8 +5,6 @@ import { artifactText } from '../artifact.ts'
 import { crewTool, slot, workspace } from './crew-desk.ts'
 import { flagSchema, objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
 
-export { artifactText } from '../artifact.ts'
-
 const answer = { output: textSchema, truncated: flagSchema, fenced: flagSchema }
 
 const output = objectOf(
