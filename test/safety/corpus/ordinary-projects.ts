@@ -111,7 +111,13 @@ export function layProject(family: Family, folder: string, env: Record<string, s
   if (family === 'pnpm' && absent.pnpm === false) run(1, 'pnpm', 'install', '--offline')
   if (family === 'playwright') {
     mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true })
-    if (playwright !== undefined) symlinkSync(playwright, join(folder, 'node_modules', 'playwright'))
+    const installed = join(folder, 'node_modules', 'playwright')
+    if (playwright !== undefined) symlinkSync(playwright, installed)
+    else {
+      // A command is asked about by whether its program is there: a package of that name is enough, and is never run.
+      mkdirSync(installed)
+      writeFileSync(join(installed, 'cli.js'), '')
+    }
     symlinkSync('../playwright/cli.js', join(folder, 'node_modules', '.bin', 'playwright'))
   }
   if (!isShop(family)) return
