@@ -114,7 +114,7 @@ export function layProject(family: Family, folder: string, env: Record<string, s
     const installed = join(folder, 'node_modules', 'playwright')
     if (playwright !== undefined) symlinkSync(playwright, installed)
     else {
-      // A command is asked about by whether its program is there: a package of that name is enough, and is never run.
+      // The question about a command depends on whether its program is there: a package of that name is enough, and is never run.
       mkdirSync(installed)
       writeFileSync(join(installed, 'cli.js'), '')
     }
