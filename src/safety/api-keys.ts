@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Border } from './border.ts'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -5,7 +6,7 @@ import { makeFolder, replaceFile } from '../base/files/files.ts'
 
 type KeyParts = {
   home: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** Replaces the system's keychain; `null` means none. */
   keychain?: Keychain | null
   /** Learns every key that is found or stored, so that it can be masked. */

@@ -1,5 +1,6 @@
+import type { Env } from '../env.ts'
 import type { Ran } from '../process/collect.ts'
-import type { GitEnv, GitPlaces } from './run-git.ts'
+import type { GitPlaces } from './run-git.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGit } from './run-git.ts'
@@ -9,7 +10,7 @@ export type GitSetting = { key: string; value?: string }
 const list = ['config', '-z', '--list']
 
 /** The settings in one file of a repository, without those of files that it includes. */
-export function fileSettings(file: string, env: GitEnv): Promise<GitSetting[]> {
+export function fileSettings(file: string, env: Env): Promise<GitSetting[]> {
   return remembered(`file ${file}`, [file], () => runGit([...list, '--no-includes', '--file', file], { cwd: '/', env }))
 }
 

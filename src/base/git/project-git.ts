@@ -1,6 +1,7 @@
+import type { Env } from '../env.ts'
 import type { Ran, RunOptions } from '../process/collect.ts'
 import type { GitSetting } from './git-settings.ts'
-import type { GitEnv, RemoteProtocol } from './run-git.ts'
+import type { RemoteProtocol } from './run-git.ts'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +36,7 @@ export type GitRunOptions = Omit<RunOptions, 'cwd' | 'env'> & {
  * settings listed here. So hooks, filters, drivers, aliases, includes and remotes do not exist for git, whatever they
  * are called.
  */
-export function projectGit(env: GitEnv): Git {
+export function projectGit(env: Env): Git {
   const ran: Git['ran'] = async (at, args, { filters = false, starts = false, reaches, ...options } = {}) => {
     const cwd = typeof at === 'string' ? at : at.root
     const repository = typeof at === 'string' ? repositoryAt(at) : at
@@ -76,7 +77,7 @@ export function projectGit(env: GitEnv): Git {
 export async function showingGit(
   cwd: string,
   args: readonly string[],
-  env: GitEnv,
+  env: Env,
 ): Promise<(ReturnType<typeof gitCommand> & { remove(): void }) | undefined> {
   const repository = repositoryAt(cwd)
   if (!repository) return undefined
@@ -141,7 +142,7 @@ const reading = new Set([
   'status',
 ])
 
-function viewOf({ root, own, common }: Repository, given: GitEnv, writes: boolean) {
+function viewOf({ root, own, common }: Repository, given: Env, writes: boolean) {
   // Git also runs outside the project here, where it would not know whose folders on the PATH to pass over.
   const env = withoutProject(given, root)
   const path = realpathSync(mkdtempSync(join(env.TMPDIR || tmpdir(), 'termaite-git-')))

@@ -1,10 +1,9 @@
+import type { Env } from '../env.ts'
 import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { gitFolders, projectRoot } from '../files/git.ts'
 import { isWithin, realOrSame } from '../files/real-path.ts'
 import { quotedWord } from '../text/shell-word.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** A PATH without relative folders: the author of the current folder would choose the programs in those. */
 export function absolutePath(path: string): string {

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import { defined } from '../../base/defined.ts'
 import { withoutProject } from '../../base/process/program-path.ts'
 import type { Io } from '../../core/io.ts'
@@ -111,7 +112,7 @@ async function run(command: string, notice: Notice, place: NotifyParts['io'] & {
 const longest = 200
 
 /** The sequences of a desktop notification, and a bell. A terminal acts on the sequence that it knows and ignores the others. */
-export function desktopBytes(notice: Notice, env: Readonly<Record<string, string | undefined>>): string {
+export function desktopBytes(notice: Notice, env: Env): string {
   const title = plain(titleOf(notice))
   const text = [plain(notice.text), ...(notice.url === undefined ? [] : [plain(notice.url)])].join(' ')
   const sequences = [`\u001b]9;${title}: ${text}\u0007`, `\u001b]777;notify;${title};${text}\u0007`]

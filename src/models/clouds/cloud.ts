@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { WireName } from '../provider.ts'
@@ -6,7 +7,7 @@ import type { Carriage, Listed, Login, Trouble } from '../http/wire-format.ts'
 
 /** The person's surroundings in which a cloud looks for its credential and its place. */
 export type CloudWorld = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** The person's home folder. */
   home: string
   clock: Clock

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { ProviderName } from '../provider.ts'
@@ -17,7 +18,7 @@ type Listing = {
   baseURL?: string
   signal?: AbortSignal
   /** The environment in which a cloud's login is looked for. */
-  env?: Readonly<Record<string, string | undefined>>
+  env?: Env
 }
 
 /** Lists the models that a provider offers for a key, or says why it could not. */

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Dirent } from 'node:fs'
 import type { Ignore } from 'ignore'
 import { setImmediate } from 'node:timers/promises'
@@ -41,11 +42,7 @@ function depthOf(path: string): number {
 const mostPaths = 200_000
 
 /** The existing files below a folder that git does not ignore; none outside a git project. */
-export async function gitPaths(
-  cwd: string,
-  env: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function gitPaths(cwd: string, env: Env, signal: AbortSignal): Promise<string[]> {
   const git = projectGit(env)
   const names = (...args: string[]) => listed((enough) => git.ran(cwd, ['ls-files', '-z', ...args], { signal, enough }))
   const [all, gone] = await Promise.all([names('-co', '--exclude-standard'), names('-d')])

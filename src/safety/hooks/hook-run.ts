@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Hook, HookEvent, HookSettings } from './hook-config.ts'
@@ -12,7 +13,7 @@ export type HookParts = {
   cwd: string
   /** The project's folder, if it is not `cwd`. */
   root?: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   signal: AbortSignal
   /** The tool of a tool event. */

@@ -1,4 +1,4 @@
-import type { GitEnv } from '../../base/git/run-git.ts'
+import type { Env } from '../../base/env.ts'
 import type { GitPlace } from './git-places.ts'
 import type { SearchResult } from './project-search.ts'
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ type GitFolder = {
  * The limits of a wall that decide about git. `env` is for git, which is asked what its settings are; `found` is a search of a
  * project that can be written, begun at `since`.
  */
-type GitLimits = { root: string; git: 'read' | 'write'; env: GitEnv; found?: SearchResult; since: number }
+type GitLimits = { root: string; git: 'read' | 'write'; env: Env; found?: SearchResult; since: number }
 
 /**
  * Finds the mounts that belong on top of the project's own mount. Every git folder is a mount: read-only, or writable with

@@ -1,4 +1,4 @@
-import type { GitEnv } from '../../base/git/run-git.ts'
+import type { Env } from '../../base/env.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { isPlainSetting } from './git-programs.ts'
 
 type Asked = {
   root: string
-  env: GitEnv
+  env: Env
   /** Termaite's own home. */
   own: string
 }
@@ -44,7 +44,7 @@ type Setting = { key: string; value: string }
 const patienceMs = 5_000
 
 /** The settings of the person, also those of included files, some of which count only in this repository. */
-async function personSettings(root: string, env: GitEnv): Promise<Setting[] | undefined> {
+async function personSettings(root: string, env: Env): Promise<Setting[] | undefined> {
   const dir = gitFolders(root)?.own
   const signal = AbortSignal.timeout(patienceMs)
   const options = { cwd: '/', env, person: true, signal, ...(dir !== undefined && { dir }) }

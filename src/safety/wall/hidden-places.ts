@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Mount } from './mounts.ts'
 import { lstatSync, statSync } from 'node:fs'
 import { lstat, readFile, realpath } from 'node:fs/promises'
@@ -35,7 +36,7 @@ type HiddenPlaces = {
   own: string
   /** Further places that the limits hide. */
   further: readonly string[]
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
 }
 
 /** The places of keys, which nobody behind a wall sees, even if the folder around them is shown. */

@@ -1,4 +1,4 @@
-import type { GitEnv } from '../../base/git/run-git.ts'
+import type { Env } from '../../base/env.ts'
 import type { GitPlace } from './git-places.ts'
 import type { FoundRepository, SearchResult } from './project-search.ts'
 import { writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ const toldLarge = new Set<string>()
 export function nestedRepositories(
   root: string,
   { repositories: before, whole }: SearchResult,
-  { env, since }: { env: GitEnv; since: number },
+  { env, since }: { env: Env; since: number },
 ): NestedRepositories {
   if (!isProject(root, env.HOME ?? ''))
     return { known: () => [], trees: () => [], pointers: () => [], settle: async () => [] }
@@ -143,7 +143,7 @@ async function tamed(
   root: string,
   found: FoundRepository,
   held: readonly string[] | undefined,
-  env: GitEnv,
+  env: Env,
 ): Promise<string[]> {
   try {
     return await tame(root, found, held, env)
@@ -163,7 +163,7 @@ async function tame(
   root: string,
   { path, kind }: FoundRepository,
   held: readonly string[] | undefined,
-  env: GitEnv,
+  env: Env,
 ): Promise<string[]> {
   const name = relative(root, path)
   if (kind === 'link') return remove(root, path) ? [`The command made ${name} a link; it was removed.`] : []
@@ -201,7 +201,7 @@ const pointers = [
   'branches',
 ]
 
-async function tameFolder(root: string, folder: string, env: GitEnv, links = /^/): Promise<string[]> {
+async function tameFolder(root: string, folder: string, env: Env, links = /^/): Promise<string[]> {
   const name = relative(root, folder)
   const told: string[] = []
   // A folder that can be entered but not listed would hide its hooks and links.
@@ -221,7 +221,7 @@ async function tameFolder(root: string, folder: string, env: GitEnv, links = /^/
   return told
 }
 
-async function tameSettings(root: string, folder: string, env: GitEnv): Promise<string[]> {
+async function tameSettings(root: string, folder: string, env: Env): Promise<string[]> {
   const file = join(folder, 'config')
   const name = relative(root, file)
   const there = lookAt(file)
@@ -238,7 +238,7 @@ async function tameSettings(root: string, folder: string, env: GitEnv): Promise<
   return [`The command set ${keys.join(', ')} in ${name}, with which git could run programs; it was removed.`]
 }
 
-async function settingsOf(file: string, env: GitEnv) {
+async function settingsOf(file: string, env: Env) {
   const signal = AbortSignal.timeout(5_000)
   const ran = await runGit(['config', '-z', '--list', '--no-includes', '--file', file], { cwd: '/', env, signal })
   return ran.code === 0 ? settingsIn(ran) : undefined

@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Hello } from '../../../wire/link/link-greeting.ts'
 import type { Answers } from '../../../wire/frames/answering.ts'
@@ -15,7 +16,7 @@ export type LinkNews = 'linked' | 'ended' | 'refused' | 'served' | 'failed'
 
 type Parts = {
   clock: Clock
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** The address of the hub; it is looked up again before each attempt. */
   url(): string
   key: KeySource

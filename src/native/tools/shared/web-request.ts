@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -29,7 +30,7 @@ const mostBytes = 5 * 1024 * 1024
  * is refused, and one that it cannot look up is left to the proxy.
  */
 export const networkFetch =
-  (env: Readonly<Record<string, string | undefined>>): Fetch =>
+  (env: Env): Fetch =>
   async ({ url, method = 'GET', headers, body, private: allowed, signal }) => {
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const { isIP } = process.getBuiltinModule('node:net')
