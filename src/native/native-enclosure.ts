@@ -30,7 +30,7 @@ type Enclosed = { argv: Argv; env: Env; settle(): Promise<string[]> }
  * Puts a program of the session behind the wall of its commands. A program that the person's own settings name keeps the network, its
  * environment and its view of the home; a program of the project has the network by rule, and an environment without keys.
  */
-export async function enclosed(
+export async function enclose(
   program: SessionProgram,
   seat: Pick<NativeSeat, 'settings'> & { leash: Leash },
   parts: NativeParts,

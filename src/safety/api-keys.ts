@@ -44,7 +44,7 @@ export function openKeys(parts: KeyParts): Keys {
       // The file comes first: it exists only if there was no keychain, and reading it costs nothing.
       const kept = readKeys(file)[name]
       if (kept !== undefined) return known(name, kept, 'credentials.json')
-      const key = await tried(() => keychain(), name)
+      const key = await readKeychain(() => keychain(), name)
       return key === undefined ? undefined : known(name, key, 'keychain')
     },
     async put(name, key) {
@@ -64,7 +64,7 @@ export function openKeys(parts: KeyParts): Keys {
     },
     async remove(name) {
       const inFile = forget(file, name)
-      const inChain = (await tried(() => keychain(), name)) !== undefined
+      const inChain = (await readKeychain(() => keychain(), name)) !== undefined
       if (inChain) (await keychain())!.remove(name)
       return inFile || inChain
     },
@@ -80,7 +80,7 @@ export function keysInFile(home: string): Record<string, string> {
   }
 }
 
-async function tried(keychain: () => Promise<Keychain | undefined>, name: string): Promise<string | undefined> {
+async function readKeychain(keychain: () => Promise<Keychain | undefined>, name: string): Promise<string | undefined> {
   try {
     return (await keychain())?.get(name)
   } catch {

@@ -147,7 +147,7 @@ function viewOf({ root, own, common }: Repository, given: Env, writes: boolean) 
   const env = withoutProject(given, root)
   const path = realpathSync(mkdtempSync(join(env.TMPDIR || tmpdir(), 'termaite-git-')))
   const filled = writes ? created.map((name) => join(common, name)) : []
-  for (const folder of filled) tried(() => mkdirSync(folder))
+  for (const folder of filled) ignoringFaults(() => mkdirSync(folder))
   for (const name of shared) symlinkSync(join(common, name), join(path, name))
   linkObjects(common, path)
   mkdirSync(join(path, 'info'))
@@ -171,7 +171,7 @@ function viewOf({ root, own, common }: Repository, given: Env, writes: boolean) 
     },
     remove() {
       rmSync(path, { recursive: true, force: true })
-      for (const folder of filled) tried(() => rmdirSync(folder))
+      for (const folder of filled) ignoringFaults(() => rmdirSync(folder))
     },
   }
 }
@@ -225,7 +225,7 @@ function readable(setting: GitSetting, root: string): GitSetting[] {
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 /** For folders that another process may have made or filled meanwhile. */
-function tried(act: () => void): void {
+function ignoringFaults(act: () => void): void {
   try {
     act()
   } catch {

@@ -117,7 +117,7 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     GIT_INDEX_FILE: index,
     GIT_OBJECT_DIRECTORY: objects,
     // The folders are quoted, because a colon separates them.
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.length === 0 ? undefined : alternates.map(quoted).join(':'),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.length === 0 ? undefined : alternates.map(quotePath).join(':'),
   }
   return {
     ...(reaches === undefined
@@ -142,7 +142,7 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
   }
 }
 
-const quoted = (path: string) => JSON.stringify(path)
+const quotePath = (path: string) => JSON.stringify(path)
 
 /** Variables that git needs to find the person's settings and its own files. Keys and tokens have other names. */
 const passed =

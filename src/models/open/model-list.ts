@@ -36,7 +36,7 @@ export async function listModels(
   try {
     const response = await fetch(path, { headers, signal })
     const body = await response.text()
-    const models = response.ok ? listed(parsed(body)) : undefined
+    const models = response.ok ? modelsIn(parseBody(body)) : undefined
     if (models) return { models }
     trouble = response.ok
       ? { cause: 'it listed no models' }
@@ -107,7 +107,7 @@ const asked = {
   chat: compatible,
 }
 
-function parsed(body: string): unknown {
+function parseBody(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
@@ -116,7 +116,7 @@ function parsed(body: string): unknown {
 }
 
 /** Reads a list of models in any provider's form, sorted by name, without models that cannot chat, if the list says so. */
-export function listed(body: any): Listed[] | undefined {
+export function modelsIn(body: any): Listed[] | undefined {
   const list: unknown = body?.data ?? body?.models
   if (!Array.isArray(list)) return undefined
   return list

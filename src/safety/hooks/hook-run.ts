@@ -134,7 +134,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   if (signal.aborted) cancel()
   callAfter(clock, timeout * 1000, over.signal, () => end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
-  const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
+  const [out, err, exit] = await Promise.all([readOutput(run.stdout), readOutput(run.stderr), run.exited])
   over.abort()
   signal.removeEventListener('abort', cancel)
   // Code 2 is an answer: the hook did its work and forbids the call.
@@ -144,7 +144,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
 }
 
 /** Reads an output up to a limit; drops the rest, so that the hook is not blocked. */
-async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+async function readOutput(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {

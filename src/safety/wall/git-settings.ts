@@ -33,7 +33,7 @@ export async function plainGitSettings({ root, env, own }: Asked): Promise<strin
   if (last?.mark === mark && (last.file === undefined || existsSync(last.file))) return last.file
   // The project never has the git that is asked.
   const settings = await personSettings(root, withoutProject(env, root))
-  const file = settings && written(settings, { home, xdg, own })
+  const file = settings && settingsText(settings, { home, xdg, own })
   remembered.set(key, { mark, file })
   return file
 }
@@ -73,7 +73,7 @@ const isKept = (key: string) => signing.test(key) || taste.test(key) || (persona
 
 type Places = { home: string; xdg: string; own: string }
 
-function written(settings: readonly Setting[], { home, xdg, own }: Places): string {
+function settingsText(settings: readonly Setting[], { home, xdg, own }: Places): string {
   const named = settings.findLast(({ key }) => key === 'core.excludesfile')?.value.replace(/^~\//, `${home}/`)
   const ignored = contentOf(named ?? join(xdg, 'ignore'))
   const lines = settings.filter(({ key }) => isKept(key)).map(lineOf)

@@ -67,8 +67,8 @@ export function nestedRepositories(
       }
       const told: string[] = []
       for (const found of now.repositories.filter(isMade))
-        told.push(...(await tamed(root, found, known.has(found.id) ? undefined : held, env)))
-      return [...told, ...unsearched(root, now, whole.old)]
+        told.push(...(await tameRepository(root, found, known.has(found.id) ? undefined : held, env)))
+      return [...told, ...unsearchedWords(root, now, whole.old)]
     },
   }
 }
@@ -126,7 +126,7 @@ function changedAfter(found: FoundRepository, since: number): boolean {
 }
 
 /** Sentences about folders that could not be searched. */
-function unsearched(root: string, { whole }: SearchResult, wasWhole: boolean): string[] {
+function unsearchedWords(root: string, { whole }: SearchResult, wasWhole: boolean): string[] {
   const told: string[] = []
   const advice = `A repository in one of them could make git run programs: before anybody runs git in a new folder below ${root}, look for repositories with find . -iname .git -o -name HEAD`
   if (!whole.changed)
@@ -139,7 +139,7 @@ function unsearched(root: string, { whole }: SearchResult, wasWhole: boolean): s
 }
 
 /** Tames a repository; if that fails, the sentence says so, and the others are still tamed. */
-async function tamed(
+async function tameRepository(
   root: string,
   found: FoundRepository,
   held: readonly string[] | undefined,
