@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { ChatDesk, DeskEvent, Standing } from './desk/chat-desk.ts'
 import type { Readable, Writable } from 'node:stream'
@@ -27,7 +28,7 @@ type LinesParts = {
   out: Writable
   clock: Clock
   /** The environment of this process: the line editor of Node looks at it too. */
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** Ends the chat from outside. */
   signal: AbortSignal
 }

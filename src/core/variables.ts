@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import { nearest } from '../base/text/nearest.ts'
 
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
@@ -201,7 +202,7 @@ export const variables: readonly VariableGroup[] = [
 ]
 
 /** Names the variables that look like termaite's and are not, for a person who mistyped one. */
-export function strayVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+export function strayVariables(env: Env): string[] {
   const names = own.map(({ name }) => name)
   return Object.keys(env)
     .filter((name) => name.startsWith('TERMAITE_') && !names.includes(name))

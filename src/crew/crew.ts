@@ -13,7 +13,7 @@ import { answeredSlot, slotAnswer } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
 import { hasSend, withSend } from './slot-moves.ts'
-import { cleaned, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
+import { cleanRows, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
 import { allOf, CrewError, EarlyError, isGone, isLiving, mayAnswer, nameOf, stateWords } from './slot.ts'
 import { withSlot } from './spawn.ts'
 
@@ -110,7 +110,7 @@ export class Crew {
 
   /** The last rows that a slot shows, without borders; a later read is not changed by it. */
   async rows(slot: Slot, lines: number): Promise<string[]> {
-    return cleaned(await rowsOf(this.#parts, slot, lines))
+    return cleanRows(await rowsOf(this.#parts, slot, lines))
   }
 
   async wait(ids: readonly number[], options: WaitOptions): Promise<Waited[]> {

@@ -4,7 +4,7 @@ import { Channel } from '../base/channel.ts'
 import { SteadyTime } from '../base/time/clock.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
 import { SlotLedger } from './slot-ledger.ts'
-import { gone, started } from './slot-moves.ts'
+import { goneSlot, startSlot } from './slot-moves.ts'
 import { SlotRunner } from './slot-runner.ts'
 import { allOf, isGone, isLiving, nameOf, needsKeeper, worksOf } from './slot.ts'
 import { hasRoom } from './spawn.ts'
@@ -124,13 +124,13 @@ export class Keeper {
 
   #heldNext(slot: HeldSlot, slots: Slots, now: number, elsewhere: number): Slot {
     const ended = (state: 'failed' | 'exited', why: string): GoneSlot => ({
-      ...gone(slot, { state, why, worktree: slot.worktree }),
+      ...goneSlot(slot, { state, why, worktree: slot.worktree }),
       since: now,
     })
     if (slot.wish) return ended('exited', 'killed')
     const may = readinessOf(nameOf(slot.id), worksOf(slots))
     const hasPlace = !slot.worker || hasRoom(slots, this.#parts.limits, elsewhere)
-    if (may.ready) return hasPlace ? started(slot, now) : slot
+    if (may.ready) return hasPlace ? startSlot(slot, now) : slot
     if ('never' in may) return ended('failed', may.never)
     // The time counts from the spawn, which is when a held slot's state began.
     if (this.#waitedMs(slot) < slot.patience) return slot

@@ -23,7 +23,7 @@ import { defined } from '../base/defined.ts'
 import { askedTurn } from './slot.ts'
 
 /** Starts a slot whose dependencies have finished. */
-export function started(slot: HeldSlot, since: number): StartingSlot {
+export function startSlot(slot: HeldSlot, since: number): StartingSlot {
   return { ...slot, state: 'starting', since }
 }
 
@@ -80,7 +80,7 @@ export function withPlace(slot: LivingSlot, { cwd, path, told }: WorkerPlace): L
 }
 
 /** Ends the messages to a worker whose turn is over; one that was sent another prompt meanwhile goes on. */
-export function landed(slot: LivingSlot): LivingSlot {
+export function closeMessages(slot: LivingSlot): LivingSlot {
   return slot.worker && slot.queue.length === 0 ? { ...slot, worker: { ...slot.worker, landed: true } } : slot
 }
 
@@ -91,7 +91,7 @@ export function asking(slot: LivingSlot, one: SlotQuestion): AskingSlot {
 }
 
 /** Removes an answered question; after the last one the agent goes on. */
-export function answered(slot: AskingSlot, ask: string): LivingSlot {
+export function removeQuestion(slot: AskingSlot, ask: string): LivingSlot {
   const [first, ...more] = slot.asks.filter((one) => one.ask !== ask)
   return first ? { ...slot, asks: [first, ...more] } : withoutQuestions(slot)
 }
@@ -105,7 +105,7 @@ export function withoutQuestions(slot: AskingSlot): WorkingSlot | StartingSlot {
 export type TurnResult = { last?: LastTurn; artifact?: Artifact }
 
 /** Settles a slot whose agent is ready, or whose turn is over. */
-export function settled(
+export function settleSlot(
   slot: LivingSlot,
   result: TurnResult,
   failure: string | undefined,
@@ -119,7 +119,7 @@ export function settled(
 type SlotEnd = { state: 'exited' | 'failed'; why: string; screen?: Ref; worktree?: Worktree }
 
 /** Ends a slot for good; `worktree` is given when it stays. A prompt that has no answer by then was its last turn, which failed. */
-export function gone(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {
+export function goneSlot(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {
   const { terminal: _terminal, wish: _wish, worktree: _worktree, ...fields } = fieldsOf(slot)
   const asked = askedTurn(slot)
   const isOpen = asked !== undefined && asked !== slot.last?.turn

@@ -7,7 +7,7 @@ import { newId } from '../base/id.ts'
 import { nearest } from '../base/text/nearest.ts'
 import { valueFault } from '../base/option-value.ts'
 import { placeholders, readinessOf } from '../core/work/dependencies.ts'
-import { started } from './slot-moves.ts'
+import { startSlot } from './slot-moves.ts'
 import { allOf, CrewError, isLiving, nameOf, worksOf } from './slot.ts'
 
 export type Spawn = {
@@ -75,7 +75,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   const may = readinessOf(nameOf(id), worksOf(slots))
   if ('never' in may) throw new CrewError(`${may.never}.`)
   const starts = may.ready && (!worker || hasRoom(now, parts.limits, elsewhere))
-  return starts ? { ...slots, slots: { ...slots.slots, [id]: started(slot, at) } } : slots
+  return starts ? { ...slots, slots: { ...slots.slots, [id]: startSlot(slot, at) } } : slots
 }
 
 /** A client chooses these texts, and they become words of a command line. */

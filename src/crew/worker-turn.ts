@@ -65,7 +65,7 @@ export class WorkerTurn {
       this.#calls,
     )
     const signed = { ...signature(slot), ...handoff }
-    const envelope = over ? await settled(signed, slot, this.#host, { done: outcome.ok, signal: over }) : signed
+    const envelope = over ? await settleTurn(signed, slot, this.#host, { done: outcome.ok, signal: over }) : signed
     const kept = await keepEnvelope(blobs, envelope)
     this.#host?.seen(slot, { type: 'end', outcome, status: envelope.status })
     return kept
@@ -92,7 +92,7 @@ function signature(slot: WorkerSlot) {
   return { worker: workerId(slot.id), name, role, agent, model }
 }
 
-async function settled(
+async function settleTurn(
   envelope: Envelope,
   slot: WorkerSlot,
   host: WorkerHost | undefined,

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { DataCallback, Disposable, MessageConnection } from 'vscode-jsonrpc/node'
 import type { Run } from '../base/process/run.ts'
@@ -17,8 +18,6 @@ import { messageOf } from '../base/error-message.ts'
 import { errorCode } from '../base/files/files.ts'
 import { stripAnsi } from '../base/text/ansi.ts'
 import { exitsWithin, start } from '../base/process/run.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** The reason why a server may not be started here, as a part of a sentence. */
 export class ServerRefused extends Error {

@@ -1,9 +1,8 @@
+import type { Env } from '../base/env.ts'
 import type { SystemSpec } from '../core/profile/system-spec.ts'
 import { readFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { defined } from '../base/defined.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Finds out whether the machine has a route to other networks, without contacting a server. */
 export async function networkOf(env: Env): Promise<SystemSpec['network']> {

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Run } from '../base/process/run.ts'
 import { withoutGit } from '../base/files/git.ts'
@@ -7,7 +8,7 @@ import { withoutModelKeys } from '../core/profile/key-variables.ts'
 type ProgramAnswer = { code: number | undefined; text: string }
 
 export type ProbeParts = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   /** How long one program may take. */
   limitMs?: number

@@ -24,7 +24,7 @@ export function messageSteps(messages: readonly ModelMessage[]): MessageStep[] {
     if (message.role !== 'assistant' || message.calls.length === 0) continue
     const answers = resultsAfter(messages, at)
     const results = message.calls.map(
-      ({ id, tool }) => answers.find(({ call }) => call === id) ?? interrupted(id, tool),
+      ({ id, tool }) => answers.find(({ call }) => call === id) ?? interruptedCall(id, tool),
     )
     steps.push({ role: 'results', results })
   }
@@ -37,7 +37,7 @@ function resultsAfter(messages: readonly ModelMessage[], at: number): ToolMessag
   return messages.slice(at + 1, next < 0 ? undefined : next).filter((message) => message.role === 'tool')
 }
 
-const interrupted = (call: string, tool: string): ToolMessage => ({
+const interruptedCall = (call: string, tool: string): ToolMessage => ({
   role: 'tool',
   call,
   tool,

@@ -255,7 +255,7 @@ function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     if (changed.length > 0) tell(changedWords(changed, turn.cwd))
     return changed.map(changeGuide)
   }
-  let waiting: Guide[] = [...changes(opened.tells), ...loaded(parts)]
+  let waiting: Guide[] = [...changes(opened.tells), ...requestedGuides(parts)]
   const known = new Set([...framed.frame.tools.map(({ name }) => name), ...lateTools(turn, agent)])
   return async () => {
     const again = parts.again()
@@ -289,7 +289,7 @@ function lateTools({ history }: Turn, agent: string): string[] {
 }
 
 /** Returns the guide of the skill that the prompt asks for, unless the same guide is in force already. */
-function loaded({ opened, turn, agent, tell }: BeforeParts): Guide[] {
+function requestedGuides({ opened, turn, agent, tell }: BeforeParts): Guide[] {
   const skill = requestedSkill(turn.prompt, opened.skills)
   try {
     const guide = skill && skillGuide(skill)

@@ -47,11 +47,11 @@ export async function policyFor(
     },
   })
   const scope = seat.limits?.scope
-  return withAudit(withHooks(scope ? scoped(held, scope, root) : held, seat, parts), seat.agent.name, parts)
+  return withAudit(withHooks(scope ? limitToScope(held, scope, root) : held, seat, parts), seat.agent.name, parts)
 }
 
 /** Refuses a worker's writes outside of its scope. The sandbox limits what commands may write. */
-function scoped(held: Policy, scope: readonly string[], root: string): Policy {
+function limitToScope(held: Policy, scope: readonly string[], root: string): Policy {
   return async (tool, input, turn) => {
     const decision = await held(tool, input, turn)
     const effect = tool.effect?.(input, turn.cwd)

@@ -65,7 +65,7 @@ export function withRecordedAnswers(
   }
   if (start)
     recording.start = async (signal, ask) => {
-      const answers = ask && recorded(ask, name, record, counts)
+      const answers = ask && recordAnswers(ask, name, record, counts)
       try {
         return await start(signal, answers?.ask)
       } finally {
@@ -81,10 +81,10 @@ export const turnAnswers = (
   name: string,
   record: AnswerRecord,
   counts: (question: Question) => boolean,
-): RecordedAnswers => recorded(turn.ask, name, { ...record, scene: { ...record.scene, turn: turn.id } }, counts)
+): RecordedAnswers => recordAnswers(turn.ask, name, { ...record, scene: { ...record.scene, turn: turn.id } }, counts)
 
 /** Asks as before, and records each answer that counts; `settle` records beside the audit how far the permission goes. */
-function recorded(
+function recordAnswers(
   ask: Ask,
   name: string,
   { audit, scene }: AnswerRecord,

@@ -130,10 +130,10 @@ function lengthAt(pattern: RegExp, text: string, start: number): number | undefi
   return pattern.exec(text)?.[0].length
 }
 
-type Parts = { name: string; sign: string; open: string; value: string }
+type Assignment = { name: string; sign: string; open: string; value: string }
 
 /** Whether a value is a secret, and not code that handles one. */
-function isSecret({ name, sign, open, value }: Parts, after: string): boolean {
+function isSecret({ name, sign, open, value }: Assignment, after: string): boolean {
   if (isPlaceholder(value)) return false
   const flag = name.startsWith('--')
   if (flag && value.startsWith('-')) return false

@@ -13,7 +13,7 @@ import { agentList, agentMap } from './agent-schema.ts'
 import {
   amount,
   count,
-  described,
+  describeSetting,
   filled,
   flag,
   leash,
@@ -26,8 +26,8 @@ import {
 } from './setting-shapes.ts'
 
 /** A permission rule; settings-file.ts explains what is wrong with a rule. */
-const rule = described(text, { pattern: rulePattern.source })
-const hooks = described(mapOf(anything()), hooksSchema)
+const rule = describeSetting(text, { pattern: rulePattern.source })
+const hooks = describeSetting(mapOf(anything()), hooksSchema)
 const servers = mapOf(anything())
 
 const cap = object({

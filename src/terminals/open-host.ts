@@ -1,11 +1,10 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { TerminalHost } from '../core/screen/terminal.ts'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { findOutside, withoutProject } from '../base/process/program-path.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 type HostParts = {
   /** The folder with the files of terminals, the same for all processes of a home. */

@@ -20,7 +20,7 @@ import { Keeper } from '../../crew/keeper.ts'
 import { blobsOf, SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf } from '../../crew/slot.ts'
 import { WorkerBoard } from '../../crew/workers/board.ts'
-import { coordinated } from '../../crew/workers/coordinator.ts'
+import { coordinatingAgent } from '../../crew/workers/coordinator.ts'
 import { digestOf } from '../../crew/workers/digest.ts'
 import { FinalAnswer } from '../../crew/workers/final-answer.ts'
 import { adoptWorkers, closeWorkers, endLostWorkers, holdsHandoff } from '../../crew/workers/lost-workers.ts'
@@ -44,7 +44,7 @@ export function openCoordinator(app: App, agent: Agent, named?: string): Agent {
   const refusal = leadFault(app, named)
   if (refusal !== undefined) return refusing(agent, refusal)
   const free = enabledAgents(app.settings).some((one) => priceKnowledge(one) === 'free')
-  return coordinated(agent, (...opening) => openWorkers(app, ...opening), { ...app.settings.coordinator, free })
+  return coordinatingAgent(agent, (...opening) => openWorkers(app, ...opening), { ...app.settings.coordinator, free })
 }
 
 /**

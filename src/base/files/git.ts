@@ -1,3 +1,4 @@
+import type { Env } from '../env.ts'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { isThere, lookAt } from './files.ts'
@@ -130,12 +131,12 @@ export function nestedRepositoriesIn(entries: Buffer, root: string): string[] {
 }
 
 /** Removes git's variables from an environment: inside a git hook, GIT_DIR or GIT_INDEX_FILE would mislead termaite's git. */
-export function withoutGit<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
+export function withoutGit<E extends Env>(env: E): E {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_'))) as E
 }
 
 /** Returns an environment whose git settings override the repository's configuration. */
-export function withGitConfig<E extends Readonly<Record<string, string | undefined>>>(
+export function withGitConfig<E extends Env>(
   env: E,
   settings: readonly (readonly [key: string, value: string])[],
 ): E & Record<string, string | undefined> {
@@ -151,10 +152,7 @@ export function withGitConfig<E extends Readonly<Record<string, string | undefin
  * Returns an environment in which looking at a project's repository starts no file monitor and takes no lock that it does not need.
  * Repositories inside it that are no submodules are not looked into, since their settings are a stranger's.
  */
-export function withQuietGit<E extends Readonly<Record<string, string | undefined>>>(
-  env: E,
-  root: string,
-): E & Record<string, string | undefined> {
+export function withQuietGit<E extends Env>(env: E, root: string): E & Record<string, string | undefined> {
   const settings: (readonly [string, string])[] = [['core.fsmonitor', 'false']]
   if (!existsSync(join(root, '.gitmodules'))) settings.push(['diff.ignoreSubmodules', 'all'])
   return { ...withGitConfig(env, settings), GIT_OPTIONAL_LOCKS: '0' }

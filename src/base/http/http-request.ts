@@ -1,7 +1,6 @@
+import type { Env } from '../env.ts'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { routeTo } from './http-route.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 type Sent = {
   method: string

@@ -1,10 +1,9 @@
+import type { Env } from '../env.ts'
 import type { Agent, RequestOptions } from 'node:http'
 import type { RequestOptions as SecureOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import { messageOf } from '../error-message.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** How a request leaves this machine: the module that sends it, the options that lead it there, and headers for a proxy. */
 type Route = {

@@ -1,9 +1,8 @@
+import type { Env } from '../env.ts'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { sendRequest } from './http-request.ts'
 import { hasProxy, proxyFor, trustAuthorities } from './http-route.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 const mostRedirects = 10
 

@@ -5,7 +5,7 @@ import { childProcesses } from './node-processes.ts'
 export type Proc = { pid: number; ppid: number; group: number; start: string }
 
 /** Lists all living processes, without zombies. */
-export const processTable = coalesced(async () => (process.platform === 'linux' ? processesFrom(0) : fromPs()))
+export const processTable = shareCalls(async () => (process.platform === 'linux' ? processesFrom(0) : fromPs()))
 
 /** Says whether a process has this text in its environment. Only Linux can tell. */
 export async function carries(pid: number, mark: string): Promise<boolean> {
@@ -50,7 +50,7 @@ function fileNumber(path: string): string | undefined {
 }
 
 /** Shared, because fifty runs that end at once would each read all environments. */
-const environments = coalesced(async (): Promise<Map<number, Buffer>> => {
+const environments = shareCalls(async (): Promise<Map<number, Buffer>> => {
   const pids = process.platform === 'linux' ? processNumbers() : []
   return new Map(
     pids.flatMap((pid): [number, Buffer][] => {
@@ -113,7 +113,7 @@ export function parsePs(out: string): Proc[] {
 }
 
 /** Lets callers share one slow look. Callers that come while a look is under way share the next one, because it begins after they asked. */
-export function coalesced<T>(look: () => Promise<T>): () => Promise<T> {
+export function shareCalls<T>(look: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined
   const begin = () => {

@@ -1,3 +1,4 @@
+import type { Env } from '../env.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../time/clock.ts'
 import { once } from 'node:events'
@@ -13,7 +14,7 @@ import { unwatch, watch, watchGroup } from './watchdog.ts'
 export type Command = {
   argv: readonly [string, ...string[]]
   cwd: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
 }
 

@@ -33,7 +33,7 @@ export async function within<T>(clock: Clock, result: Promise<T>, ms: number): P
 }
 
 /** Runs something with a signal that aborts after `ms`, with an error that names the time. */
-export async function limited<T>(clock: Clock, ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withTimeLimit<T>(clock: Clock, ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, done] = [new AbortController(), new AbortController()]
   callAfter(clock, ms, done.signal, () => limit.abort(new Error(`it took longer than ${ms / 1000} seconds`)))
   try {
@@ -84,22 +84,22 @@ let awakeSince = -Infinity
  * ended meanwhile last a moment longer, so that whatever others did meanwhile is read before anybody calls them silent.
  */
 export function stoodStill(): void {
-  awakeSince = elapsed()
+  awakeSince = processMilliseconds()
 }
 
 /** Not `performance.now()`, which loads a part of Node that nothing else of a start needs. */
-function elapsed(): number {
+function processMilliseconds(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1000 + nanoseconds / 1e6
 }
 
 export const realClock: Clock = {
   now: () => Date.now(),
-  elapsed,
+  elapsed: processMilliseconds,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()
-      const due = elapsed() + ms
+      const due = processMilliseconds() + ms
       // setTimeout overflows above 2^31-1 ms and would fire at once; of a negative time Node warns on stderr.
       let timer = setTimeout(ended, Math.min(Math.max(ms, 0), 2_147_483_647))
       function ended() {

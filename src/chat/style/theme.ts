@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { TUI } from '@earendil-works/pi-tui'
 
 /** Wraps text in a colour, or returns it unchanged. */
@@ -170,8 +171,6 @@ function hashOf(name: string): number {
   for (const char of name) sum = (sum * 37 + char.codePointAt(0)!) % 9973
   return sum
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** How long a terminal may take to report its background: it may be far away or busy. No paint waits for it. */
 const patienceMs = 10_000

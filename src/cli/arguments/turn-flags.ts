@@ -80,7 +80,7 @@ export const turnFlags: Flags = {
 }
 
 /** The agent that the person named, checked; `auto` names none. */
-export function aimed(wanted: string | undefined, names: readonly string[]): { agent?: string } {
+export function chosenAgent(wanted: string | undefined, names: readonly string[]): { agent?: string } {
   if (wanted === undefined || wanted === '' || wanted === 'auto') return {}
   if (!names.includes(wanted)) throw new UsageError(`there is no agent "${wanted}"; configured: ${names.join(', ')}.`)
   return { agent: wanted }

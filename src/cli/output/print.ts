@@ -9,7 +9,7 @@ import { say, textFor } from '../../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../../base/text/ansi.ts'
 import { localTime } from '../../base/time/local-time.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
-import { grouped } from '../../base/text/number-words.ts'
+import { groupDigits } from '../../base/text/number-words.ts'
 import { retryWords, thoughtWords } from '../../chat/style/numbers.ts'
 import { failureSentence } from '../../core/talk/outcome.ts'
 import { exit } from '../../core/exit-codes.ts'
@@ -205,7 +205,7 @@ function closing(
   }
   const used = sum(usages)
   const denied = outcome.denials?.length ? refusedWords(agent, outcome.denials, outcome.rules) : ''
-  const tokens = used ? ` · ${grouped(used.input + used.output)} tokens (${used.source})` : ''
+  const tokens = used ? ` · ${groupDigits(used.input + used.output)} tokens (${used.source})` : ''
   const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`
   const how = thought ? ` · ${thoughtWords(thought).join(' · ')}` : ''
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`

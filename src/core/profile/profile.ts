@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Event } from '../talk/entry.ts'
 import type { Failure } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
@@ -136,7 +137,7 @@ export type LentServer = ServerStart & {
 /** How a CLI's own settings file names an MCP server. */
 export type McpFacts = {
   /** The settings file. */
-  file(place: { home: string; env: Readonly<Record<string, string | undefined>> }): string
+  file(place: { home: string; env: Env }): string
   format: 'json' | 'toml'
   /** The keys that lead to the table of servers. */
   path: readonly string[]
@@ -180,7 +181,7 @@ export type ScreenFacts = {
 }
 
 /** The place in which a CLI runs. */
-export type CliPlace = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
+export type CliPlace = { home: string; cwd: string; env: Env }
 
 /**
  * The files of a CLI outside the project, for the wall around it. Inside the wall the CLI sees private copies of its folders, so it

@@ -29,12 +29,12 @@ const nameOf = (id: string) => `terminal:${id.slice(0, 8)}`
 
 /** Lists the living terminals that belong to no slot of a crew and to no running process; none of them is a slot's. */
 export async function loneTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<LoneTerminal[]> {
-  return eachLone(io, ({ of }) => of !== 'slot', described)
+  return eachLone(io, ({ of }) => of !== 'slot', describeTerminal)
 }
 
 /** Lists all living terminals, those of a crew's slots too. */
 export async function livingTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<LoneTerminal[]> {
-  return eachLone(io, () => true, described)
+  return eachLone(io, () => true, describeTerminal)
 }
 
 /** Stops the wanted lone terminals, with every process in them, and returns those that were stopped. */
@@ -43,7 +43,7 @@ export async function endTerminals(
   wanted: (lone: Pick<LoneTerminal, 'terminal' | 'of'>) => boolean,
 ): Promise<LoneTerminal[]> {
   return eachLone(io, wanted, async (terminal, lone) => {
-    const known = await described(terminal, lone)
+    const known = await describeTerminal(terminal, lone)
     await terminal.close()
     return known
   })
@@ -51,7 +51,7 @@ export async function endTerminals(
 
 type Lone = Pick<LoneTerminal, 'terminal' | 'since' | 'of'>
 
-async function described(terminal: Terminal, lone: Lone): Promise<LoneTerminal> {
+async function describeTerminal(terminal: Terminal, lone: Lone): Promise<LoneTerminal> {
   const title = (await terminal.screen().catch(() => undefined))?.title
   return defined({ ...lone, title, show: terminal.attach })
 }

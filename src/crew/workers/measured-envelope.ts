@@ -2,7 +2,7 @@ import type { Envelope } from '../worker.ts'
 import { isAbsolute, relative } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { isWithin } from '../../base/files/real-path.ts'
-import { listed } from './merge-card.ts'
+import { firstPaths } from './merge-card.ts'
 
 /*
  * The facts that termaite has seen itself and adds to the envelope of a worker, beside the worker's own words.
@@ -23,7 +23,7 @@ export function withPaths(envelope: Envelope, paths: readonly string[], roots: r
   )
   const risks =
     untrue.length > 0
-      ? [`The worker says that it changed these files, but they are as they were: ${listed(untrue)}`]
+      ? [`The worker says that it changed these files, but they are as they were: ${firstPaths(untrue)}`]
       : []
   return defined({
     ...rest,

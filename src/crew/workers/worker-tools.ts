@@ -79,7 +79,7 @@ function spawnWorker(desk: WorkerDesk): Tool {
     delegates: true,
     leadOnly: true,
     parse: input.parse,
-    run: async (wish) => spawned(await desk.board.spawn([wish as WorkerWish])),
+    run: async (wish) => spawnedWords(await desk.board.spawn([wish as WorkerWish])),
   })
 }
 
@@ -97,11 +97,11 @@ function spawnBatch(desk: WorkerDesk): Tool {
     delegates: true,
     leadOnly: true,
     parse: input.parse,
-    run: async ({ workers }) => spawned(await desk.board.spawn(workers as WorkerWish[])),
+    run: async ({ workers }) => spawnedWords(await desk.board.spawn(workers as WorkerWish[])),
   })
 }
 
-function spawned(views: readonly WorkerView[]) {
+function spawnedWords(views: readonly WorkerView[]) {
   const lines = views.map(
     ({ id, slot }) =>
       `${id}: ${slot.worker.role} "${slot.worker.name}" by ${slot.agent}${slot.worker.apart ? ' in a copy of the project' : ''}, ${stateWords(slot)}`,

@@ -85,14 +85,14 @@ export class AgentUnits {
 const unitOf = (name: string) => `termaite-agent-${name}.service`
 
 /** A word as systemd reads it: percent signs and dollars begin names of its own. */
-const quoted = (word: string) =>
+const quoteWord = (word: string) =>
   `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$').replaceAll('\n', '\\n')}"`
 
 /** The text of a unit. It holds no secret: the key is in a file that its command names. */
 function unitText({ name, about, cwd, command, home }: AgentUnit, env: Io['env']): string {
   const variables = defined({ PATH: env.PATH, TERMAITE_HOME: home })
   const set = Object.entries(variables).map(
-    ([each, value]) => `Environment=${quoted(`${each}=${value}`).replaceAll('$$', '$')}`,
+    ([each, value]) => `Environment=${quoteWord(`${each}=${value}`).replaceAll('$$', '$')}`,
   )
   return [
     `# Written by termaite agent join; termaite agent leave removes it.`,
@@ -102,7 +102,7 @@ function unitText({ name, about, cwd, command, home }: AgentUnit, env: Io['env']
     '[Service]',
     `WorkingDirectory=${cwd.replaceAll('%', '%%')}`,
     ...set,
-    `ExecStart=${command.map(quoted).join(' ')}`,
+    `ExecStart=${command.map(quoteWord).join(' ')}`,
     'Restart=always',
     'RestartSec=10',
     'TimeoutStopSec=60',

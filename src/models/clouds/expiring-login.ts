@@ -32,7 +32,7 @@ export class ExpiringLogin<T> {
     const held = this.#held
     if (held && this.#left(held) > held.spare) return held
     this.#coming ??= this.#fetched().finally(() => (this.#coming = undefined))
-    const found = await Promise.race([this.#coming, cancelled(signal)])
+    const found = await Promise.race([this.#coming, untilCancelled(signal)])
     // The new login could not be fetched, but the old one is still valid.
     if ('trouble' in found && held && this.#held === held && this.#left(held) > 0 && !signal.aborted) return held
     return found
@@ -58,7 +58,7 @@ export class ExpiringLogin<T> {
   }
 }
 
-function cancelled(signal: AbortSignal): Promise<{ trouble: Trouble }> {
+function untilCancelled(signal: AbortSignal): Promise<{ trouble: Trouble }> {
   return new Promise((resolve) => {
     const stop = () => resolve({ trouble: { cause: signal.reason } })
     if (signal.aborted) stop()

@@ -80,7 +80,7 @@ export async function* secondHalf(
       const own = isKit(event.opaque)
         ? withoutFirst(event.opaque.pieces, repeated.dropped)
         : [{ text: chars }, ...calls.map((call) => ({ call }))]
-      const record = joined(to.name, begun, continued, own)
+      const record = joinPieces(to.name, begun, continued, own)
       yield defined({ ...event, opaque: record })
       continue
     }
@@ -90,7 +90,7 @@ export async function* secondHalf(
 }
 
 /** The record of the whole answer; undefined for text that is followed by calls, which needs none. */
-function joined(of: string, begun: readonly string[], continued: boolean, pieces: Kit['pieces']): Kit | undefined {
+function joinPieces(of: string, begun: readonly string[], continued: boolean, pieces: Kit['pieces']): Kit | undefined {
   const cut = { cut: true as const }
   if (!continued) return { of, pieces: [...begun.flatMap((text) => [{ text: text.length }, cut]), ...pieces] }
   const before = begun.join('').length

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { routeTo } from '../../base/http/http-route.ts'
 
@@ -19,8 +20,6 @@ export type Reply = {
 
 /** The headers of a reply. */
 export type ReplyHeaders = { get(name: string): string | null }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** A server that is silent this long counts as gone. */
 const silenceMs = 300_000

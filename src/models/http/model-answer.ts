@@ -47,7 +47,7 @@ async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal
       }
       to.answered = true
       said ||= heard.type !== 'counted'
-      yield shown(heard, to)
+      yield pricedEvent(heard, to)
       if (heard.type === 'end') return
     }
     if (signal.aborted || !trouble) break
@@ -107,7 +107,7 @@ async function* once(
   }
 }
 
-function shown(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): ModelEvent {
+function pricedEvent(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): ModelEvent {
   if (heard.type !== 'counted') return heard
   const { input, output, cached, written, part } = heard
   const cost = costOf(heard, to.known.price)

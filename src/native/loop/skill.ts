@@ -39,7 +39,7 @@ export function skillIn(
   if (typeof read === 'string') return read
   const found = frontmatter(read.text)
   if (!found) return 'its frontmatter is not closed'
-  const said = (name: string) => textOf(found.fields[name])
+  const said = (name: string) => oneLineField(found.fields[name])
   const description = said('description')
   if (description === '') return 'it has no description'
   const name = [said('name'), folder].find((one) => usable.test(one))
@@ -68,7 +68,7 @@ const usable = /^[\w.-]{1,64}$/
 const standard = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** A field's value in one line. */
-function textOf(value: string | string[] | undefined): string {
+function oneLineField(value: string | string[] | undefined): string {
   return [value ?? ''].flat().join(', ').replaceAll(/\s+/g, ' ').trim()
 }
 

@@ -9,7 +9,7 @@ import { compactAt, compactionPrompt, guidesOf } from '../../core/talk/compactio
 import { unfinished } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { endedTurns, agentsThatSaw, withoutOldSteps } from '../../core/talk/view.ts'
-import { frameOf, modelMessages, shortened } from './model-messages.ts'
+import { frameOf, modelMessages, applyTrims } from './model-messages.ts'
 import { askModel } from './model-step.ts'
 
 /** How full the window may be when a turn begins, before the old tool output of earlier turns is left out. */
@@ -305,7 +305,7 @@ export class TurnWindow {
 
   /** The earlier turns, as the turn has shortened them by now. */
   #history(done: readonly Fact[]): readonly Entry[] {
-    return shortened(this.#parts.turn.history, done, this.#parts.name)
+    return applyTrims(this.#parts.turn.history, done, this.#parts.name)
   }
 }
 

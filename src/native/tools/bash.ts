@@ -20,7 +20,7 @@ const input = parser({
 })
 
 /** Reads the input without `description`, a field that models which were trained on other shell tools often add. */
-function parsed(sent: unknown) {
+function parseInput(sent: unknown) {
   if (!isPlainObject(sent)) return input.parse(sent)
   const { description: _, ...rest } = sent
   return input.parse(rest)
@@ -31,7 +31,7 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
     name: 'bash',
     risk: 'run',
     isShell: true,
-    input: { ...input, parse: parsed },
+    input: { ...input, parse: parseInput },
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
     // Ending one's own background command changes nothing else.
     effect: ({ command, outside }) =>

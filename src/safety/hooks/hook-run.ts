@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Hook, HookEvent, HookSettings } from './hook-config.ts'
@@ -12,7 +13,7 @@ export type HookParts = {
   cwd: string
   /** The project's folder, if it is not `cwd`. */
   root?: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   signal: AbortSignal
   /** The tool of a tool event. */
@@ -133,7 +134,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   if (signal.aborted) cancel()
   callAfter(clock, timeout * 1000, over.signal, () => end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
-  const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
+  const [out, err, exit] = await Promise.all([readOutput(run.stdout), readOutput(run.stderr), run.exited])
   over.abort()
   signal.removeEventListener('abort', cancel)
   // Code 2 is an answer: the hook did its work and forbids the call.
@@ -143,7 +144,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
 }
 
 /** Reads an output up to a limit; drops the rest, so that the hook is not blocked. */
-async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+async function readOutput(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {

@@ -126,7 +126,7 @@ export class TrustBook {
   async diffs(root: string, { changes }: Pick<FolderTrust, 'changes'>): Promise<Shown[]> {
     const shown: Shown[] = []
     for (const { path, how, before } of changes.slice(0, mostCopies)) {
-      const after = how === 'removed' ? '' : await textOf(root, path)
+      const after = how === 'removed' ? '' : await shortFileText(root, path)
       if (after === undefined || (before === undefined && how !== 'new')) continue
       const was = before && (await readText(this.#copies, before).catch(() => undefined))
       if (how === 'new' || was !== undefined) shown.push(defined({ type: 'diff', path, before: was, after }))
@@ -149,7 +149,7 @@ export class TrustBook {
   async #withCopies(root: string, files: readonly SteeringFile[]): Promise<TrustedFile[]> {
     return Promise.all(
       files.map(async (file, at) => {
-        const text = at < mostCopies ? await textOf(root, file.path) : undefined
+        const text = at < mostCopies ? await shortFileText(root, file.path) : undefined
         return defined({ ...file, copy: text === undefined ? undefined : await this.#copies.put(text, 'text/plain') })
       }),
     )
@@ -157,7 +157,7 @@ export class TrustBook {
 }
 
 /** The text of a short file of the project; undefined for any other, and for one that a link leads out to. */
-async function textOf(root: string, path: string): Promise<string | undefined> {
+async function shortFileText(root: string, path: string): Promise<string | undefined> {
   try {
     const real = await realpath(join(root, path))
     const there = await stat(real)

@@ -137,7 +137,7 @@ class SteeringSearch {
   }
 
   async #addFile(path: string, real: string): Promise<void> {
-    const read = await hashed(real, this.#limits.bytes - this.#bytes)
+    const read = await hashFile(real, this.#limits.bytes - this.#bytes)
     if (!read) {
       this.excess = `with ${path} they are larger than ${sizeWords(this.#limits.bytes)}`
       return
@@ -157,7 +157,7 @@ class SteeringSearch {
  * The hash of a file's whole content, whatever its size and its times say: both can be the same for another content. Undefined
  * for a file of more than `most` bytes. A file that cannot be read, or is no plain file any more, has a hash of that fact.
  */
-async function hashed(real: string, most: number): Promise<{ hash: string; bytes: number } | undefined> {
+async function hashFile(real: string, most: number): Promise<{ hash: string; bytes: number } | undefined> {
   const hash = sha256()
   let bytes = 0
   let file: FileHandle | undefined

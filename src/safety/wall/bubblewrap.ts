@@ -16,7 +16,7 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     '/bin/sh',
     ...['-c', prelude, programs.filter ?? ''],
     ...(shared ? [shared.nsenter, `--user=${shared.user}`, '--preserve-credentials', `--net=${shared.net}`] : []),
-    ...(covers.length === 0 ? [] : covered(programs.unshare!, covers)),
+    ...(covers.length === 0 ? [] : coverCommand(programs.unshare!, covers)),
     programs.bwrap,
     ...root.flatMap(mountFlags),
     ...['--dev', '/dev'],
@@ -55,7 +55,7 @@ function userFlags(asRoot: boolean, asCoverer: boolean): string[] {
  * nobody else gets in: bubblewrap would fail there, and here only its cover does. The cover has all flags that bubblewrap would give
  * it, because bubblewrap fails where a mount vanishes before it gets them.
  */
-function covered(unshare: string, paths: readonly string[]): string[] {
+function coverCommand(unshare: string, paths: readonly string[]): string[] {
   const cover = 'mount -n --bind -o ro,nosuid,nodev /dev/null "$1" 2>/dev/null'
   const loop = `while [ "$1" != -- ]; do ${cover}; shift; done; shift; exec "$@"`
   return [unshare, '--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', loop, 'sh', ...paths, '--']

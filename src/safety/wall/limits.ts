@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Mount } from './mounts.ts'
 
 export type Argv = readonly [string, ...string[]]
@@ -51,7 +52,7 @@ export type TurnScratch = {
 
 export type WallHost = {
   platform: NodeJS.Platform
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** Places with logins that are hidden from every command, beside those that are known here. */
   logins?: readonly string[]
 }

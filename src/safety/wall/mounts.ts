@@ -19,7 +19,7 @@ export type Mount = {
  * is hidden where nothing is shown, nothing is shown twice, and no link is made where the host's own is seen. `bare`: whether nothing of the host is
  * seen outside all mounts.
  */
-export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): Mount[] {
+export function layerMounts(mounts: readonly Mount[], { bare }: { bare: boolean }): Mount[] {
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   const depth = ({ path }: Mount) => (path === '/' ? 0 : path.split('/').length)
   const sorted = [...byPath.values()].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1))

@@ -1,7 +1,8 @@
+import type { Env } from '../../base/env.ts'
 import { join } from 'node:path'
 import { toolchainsOf } from './toolchains.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+type Environment = Env
 
 type WallEnvironment = {
   /** Names that the settings add; they are passed whatever they hold. */

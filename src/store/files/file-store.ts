@@ -17,10 +17,10 @@ export function fileStore(home: string, { clock = realClock, tell }: Partial<Sto
   const blobs = new Map<string, FileBlobs>()
   return {
     log<T>(name: string) {
-      return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, voice, mutex)) as FileLog<T>
+      return oneFor(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, voice, mutex)) as FileLog<T>
     },
     doc: (name, initial, known) => new FileDoc(`${place(home, name)}.json`, initial, { mutex, voice }, known),
-    blobs: (name) => kept(blobs, name, () => new FileBlobs(place(home, name))),
+    blobs: (name) => oneFor(blobs, name, () => new FileBlobs(place(home, name))),
   }
 }
 
@@ -31,7 +31,7 @@ function place(home: string, name: string): string {
 }
 
 /** Returns the one object for a name: it holds the open file. */
-function kept<T>(all: Map<string, T>, name: string, make: () => T): T {
+function oneFor<T>(all: Map<string, T>, name: string, make: () => T): T {
   const one = all.get(name) ?? make()
   all.set(name, one)
   return one

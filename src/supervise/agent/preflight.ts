@@ -30,7 +30,7 @@ import { nearest } from '../../base/text/nearest.ts'
 import { profileNamed, allProfiles } from '../../profiles/all.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { confirm } from '../../questions/terminal-questions.ts'
-import { unshadowed } from '../../base/process/program-path.ts'
+import { bypassFolderProgram } from '../../base/process/program-path.ts'
 import { findProgram, hasLogin } from '../../profiles/installed-programs.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
@@ -349,7 +349,7 @@ async function isLoggedIn(io: Io, { cwd }: Place, profile: Profile): Promise<boo
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
   return (
     (
-      await collect('bash', ['-c', unshadowed(profile.loggedIn, io.env, cwd)], {
+      await collect('bash', ['-c', bypassFolderProgram(profile.loggedIn, io.env, cwd)], {
         cwd,
         env: withOwnKeys(io.env, profile.keys),
         signal,

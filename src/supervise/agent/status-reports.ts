@@ -6,7 +6,7 @@ import type { Registration } from '../../hub/engine/hub.ts'
 import type { RemoteHub } from '../../hub/engine/remote-hub.ts'
 import type { SupervisionEvent } from '../supervision.ts'
 
-type Parts = {
+type StatusReportParts = {
   hub: Pick<RemoteHub, 'report'>
   as: Registration
   clock: Clock
@@ -21,10 +21,10 @@ const paceMs = 120_000
 
 /** Reports the status of a supervised agent to the hub: its machine, until when it is parked, and how much of its context and its disk is free. */
 export class StatusReports {
-  #parts: Parts
+  #parts: StatusReportParts
   #status: AgentStatus
 
-  constructor(parts: Parts) {
+  constructor(parts: StatusReportParts) {
     this.#parts = parts
     this.#status = { machine: parts.as.machine, parkedUntil: 0 }
   }

@@ -3,7 +3,7 @@ import type { Asker } from '../../hub/model/machine-work.ts'
 import type { Connection } from './connection.ts'
 import type { AnsweringFrame, AskingFrame, FrameData } from './frames.ts'
 import type { CallName, ParamsOf, StreamName } from './methods.ts'
-import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, written } from './frames.ts'
+import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, encodeFrame } from './frames.ts'
 
 /** `by` is the person in whose name the request is made. Without `withinMs`, the wait for an answer has no limit. */
 export type AskOptions = { by?: Asker; machine?: string; signal?: AbortSignal; withinMs?: number }
@@ -142,7 +142,7 @@ export class WireAsking implements Asking {
   }
 
   #send(frame: AskingFrame): boolean {
-    const data = written(frame)
+    const data = encodeFrame(frame)
     if (data !== undefined) this.#connection.send(data)
     return data !== undefined
   }

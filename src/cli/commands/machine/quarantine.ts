@@ -5,12 +5,12 @@ import { localTime } from '../../../base/time/local-time.ts'
 import { table } from '../../../base/text/table.ts'
 import { homeOf } from '../../../home/place.ts'
 import { print, say, UsageError } from '../../../core/io.ts'
-import { putBack, quarantined } from '../../../safety/wall/quarantine.ts'
+import { putBack, quarantineEntries } from '../../../safety/wall/quarantine.ts'
 
 /** Lists the files that were taken away from projects because programs could start from them, or puts some of them back. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const own = homeOf(io.env)
-  const all = quarantined(own)
+  const all = quarantineEntries(own)
   const [verb, id, ...more] = words
   if (verb === undefined) {
     if (values.json) print(io, JSON.stringify(all))

@@ -4,7 +4,7 @@ import type { App } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { AgentSettings } from '../../../settings/agent-settings.ts'
 import { localTime } from '../../../base/time/local-time.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { channelWords, leashWords } from '../../../turn/agent-channel.ts'
 import { findSubagents } from '../../../native/loop/subagent-files.ts'
 import { isTrusted } from '../shared/native-agent.ts'
@@ -48,7 +48,7 @@ function line({ settings, leash }: App, agent: AgentSettings, { agents, next }: 
     agent.name,
     ...(next === agent.name ? ['takes the next turn'] : []),
     known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'not used in this mode',
-    `window ${grouped(windowOf(agent))}`,
+    `window ${groupDigits(windowOf(agent))}`,
     channelWords(agent),
     leashWords(agent, leashOf(settings, agent, { leash })),
   ]

@@ -28,7 +28,7 @@ export class Invites {
   }
 
   async list(): Promise<ListedInvite[]> {
-    return (await this.#book.all()).map(listed)
+    return (await this.#book.all()).map(listedInvite)
   }
 
   /** Makes an invitation for a name that has no key yet, and withdraws an earlier invitation for the same name. */
@@ -41,7 +41,7 @@ export class Invites {
     const id = `invite-${randomBytes(4).toString('hex')}`
     const invite = defined({ id, name, hash: hashOf(code), by: by.name, made, ends: made + validMs, lifeMs })
     await this.#book.put(invite, made - listedMs)
-    return { invite: listed(invite), code }
+    return { invite: listedInvite(invite), code }
   }
 
   /**
@@ -59,10 +59,10 @@ export class Invites {
       : await this.#keys.admit(defined({ name, hash, by, lifeMs }))
     if (!key) return undefined
     if (!used) await this.#book.use(id, { hash, at: this.#clock.now() })
-    return { invite: listed(invite), key }
+    return { invite: listedInvite(invite), key }
   }
 }
 
-function listed({ hash: _, used, ...invite }: HubInvite): ListedInvite {
+function listedInvite({ hash: _, used, ...invite }: HubInvite): ListedInvite {
   return defined({ ...invite, usedAt: used?.at })
 }

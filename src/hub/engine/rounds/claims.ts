@@ -5,7 +5,7 @@ import type { MachineRules } from '../../model/tasks/machine-rules.ts'
 import { defined } from '../../../base/defined.ts'
 import { FleetRules } from '../../model/tasks/machine-rules.ts'
 import { awayMs } from '../rules/presence.ts'
-import { offered } from '../rules/task-moves.ts'
+import { offerTask } from '../rules/task-moves.ts'
 
 /** How long a task that is meant for one agent waits for it while that agent is present. */
 const wishMs = 10 * 60_000
@@ -101,7 +101,7 @@ export async function claims(
       const move = { at: rows.now, by: 'hub' }
       give(
         waiter,
-        { type: 'task', task: rows.tasks.replace(offered(row.task, waiter.agent, move)) },
+        { type: 'task', task: rows.tasks.replace(offerTask(row.task, waiter.agent, move)) },
         rows.steady - row.touched,
       )
     }

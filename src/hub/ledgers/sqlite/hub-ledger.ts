@@ -20,7 +20,7 @@ import { FileBlobs } from '../../../store/files/file-blobs.ts'
 import { MemoryBlobs } from '../../../store/memory-store.ts'
 import { besideDatabase, setAside } from '../../../store/set-aside.ts'
 import { busy, inTransaction, isDamaged, memoryDatabase, openDatabase, sqliteCode } from '../../../store/sqlite.ts'
-import { named, storeError } from '../../../store/store-error.ts'
+import { nameErrors, storeError } from '../../../store/store-error.ts'
 import { LedgerInviteBook } from '../invite-book.ts'
 import { LedgerKeyBook } from '../key-book.ts'
 import { resumeMs } from '../ledger-rows.ts'
@@ -252,7 +252,7 @@ class SqliteLedger implements HubLedger {
   async shrink(): Promise<void> {
     for (let left = true; left; await breath())
       left = await this.#serial(async () =>
-        named('write', this.#path, () => {
+        nameErrors('write', this.#path, () => {
           const free = () =>
             (this.#db.prepare('PRAGMA freelist_count').get() as { freelist_count: number }).freelist_count
           const before = free()
@@ -264,7 +264,7 @@ class SqliteLedger implements HubLedger {
   }
 
   async bytes(): Promise<number> {
-    return named('read', this.#path, () => {
+    return nameErrors('read', this.#path, () => {
       const { page_count: count } = this.#db.prepare('PRAGMA page_count').get() as { page_count: number }
       const { page_size: size } = this.#db.prepare('PRAGMA page_size').get() as { page_size: number }
       return count * size
@@ -291,7 +291,7 @@ class SqliteLedger implements HubLedger {
       last = await this.#serial(async () => {
         const rows = this.#access('read', () => tasks.after(last!, page))
         const changed = await Promise.all(rows.map(async (row) => ({ row, task: await change(row.task) })))
-        named('write', this.#path, () =>
+        nameErrors('write', this.#path, () =>
           inTransaction(this.#db, () => {
             for (const { row, task } of changed) if (task !== row.task) tasks.put({ ...row, task })
             if (rows.length < page) finishOldTasks(this.#db)
@@ -323,13 +323,13 @@ class SqliteLedger implements HubLedger {
 
   /** Reads or writes; the first write of a round begins its transaction. */
   #access = <T>(verb: 'read' | 'write', work: () => T): T =>
-    named(verb, this.#path, () => {
+    nameErrors(verb, this.#path, () => {
       if (verb === 'write' && !this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
       return work()
     })
 
   #commit({ changes, steady }: SqliteRound): void {
-    named('write', this.#path, () => {
+    nameErrors('write', this.#path, () => {
       this.#keepSteady.run(steady)
       this.#db.exec('COMMIT')
     })

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { serialQueue } from '../../../base/serial-queue.ts'
 import type { BookDatabase, BookStatement, BookWork } from '../ledger-books.ts'
 import { inTransaction } from '../../../store/sqlite.ts'
-import { named } from '../../../store/store-error.ts'
+import { nameErrors } from '../../../store/store-error.ts'
 
 /** The books of a ledger in SQLite. They are written between rounds, because a round is a transaction of the same connection. */
 export class SqliteBooks implements BookDatabase {
@@ -25,11 +25,13 @@ export class SqliteBooks implements BookDatabase {
   }
 
   async read<T>(work: () => BookWork<T>): Promise<T> {
-    return named('read', this.#path, () => this.#run(work()))
+    return nameErrors('read', this.#path, () => this.#run(work()))
   }
 
   write<T>(work: () => BookWork<T>): Promise<T> {
-    return this.#queue(async () => named('write', this.#path, () => inTransaction(this.#db, () => this.#run(work()))))
+    return this.#queue(async () =>
+      nameErrors('write', this.#path, () => inTransaction(this.#db, () => this.#run(work()))),
+    )
   }
 
   async change<T>(work: () => BookWork<T>): Promise<T> {
@@ -44,7 +46,7 @@ export class SqliteBooks implements BookDatabase {
     let kept: { generation: number; rows: T } | undefined
     return async () => {
       if (kept?.generation !== this.#generation)
-        kept = { generation: this.#generation, rows: named('read', this.#path, () => this.#run(load())) }
+        kept = { generation: this.#generation, rows: nameErrors('read', this.#path, () => this.#run(load())) }
       return kept.rows
     }
   }

@@ -31,7 +31,7 @@ export class PlanTemplates {
     const parts = this.#pieces(text, path).map((piece) =>
       typeof piece === 'string' ? piece : this.#reference(piece.reference, path),
     )
-    return joined(parts)
+    return joinTexts(parts)
   }
 
   /** Reads a text outside of prompts, which can only contain values of the matrix. */
@@ -96,7 +96,7 @@ export class PlanTemplates {
 }
 
 /** Puts texts that follow each other together. */
-function joined(parts: readonly PromptPart<string>[]): PromptPart<string>[] {
+function joinTexts(parts: readonly PromptPart<string>[]): PromptPart<string>[] {
   return parts.reduce<PromptPart<string>[]>((all, part) => {
     const last = all.at(-1)
     if (typeof part === 'string' && typeof last === 'string') all[all.length - 1] = last + part

@@ -79,7 +79,7 @@ export function waitReason(
 ): string {
   const waits = task.needs.filter((need) => !done.has(tasks.get(need)?.state ?? ''))
   const open = waits.map((need) => (task.pipeline && tasks.get(need)?.pipeline?.name) ?? need)
-  if (open.length > 0) return `waits until ${listed(open)} ${open.length === 1 ? 'is' : 'are'} done`
+  if (open.length > 0) return `waits until ${andList(open)} ${open.length === 1 ? 'is' : 'are'} done`
   const stopped = dayStop([...days].find(({ workspace }) => workspace === task.workspace))
   if (stopped !== undefined) return stopped
   const paused = pipelineStop([...pipelines].find(({ id }) => id === task.pipeline?.id))
@@ -87,7 +87,7 @@ export function waitReason(
   const rules = new FleetRules(given, heldByMachine(agents))
   if (rules.hubPause) return `waits: the hub is ${pauseWords(rules.hubPause)}`
   const known = agents.filter((agent) => knows(task, agent))
-  const head = `waits for an agent${task.capabilities.length > 0 ? ` with ${listed(task.capabilities.map(quoted))}` : ''}`
+  const head = `waits for an agent${task.capabilities.length > 0 ? ` with ${andList(task.capabilities.map(inBackticks))}` : ''}`
   if (known.length === 0) return `${head} that has ${workspaceName(task.workspace)}; ${nobodyWords(task, agents)}`
   const able = known.filter((agent) => fits(task, agent, rules) && agent.about === true && !rules.pauseOf(agent))
   const meant = able.find(({ id }) => id === task.wish)
@@ -125,7 +125,7 @@ function standingWords(task: Task, known: readonly StandingAgent[], rules: Fleet
     return `, ${known.length === 2 ? 'both' : `all ${known.length}`} ${words(obstacle, true)}`
   }
   const parts = [...groups.values()].map(({ obstacle, ids }) => {
-    const who = ids.length > mostNamed ? String(ids.length) : listed(ids)
+    const who = ids.length > mostNamed ? String(ids.length) : andList(ids)
     return `${who} ${words(obstacle, ids.length > 1)}`
   })
   return `: ${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`
@@ -144,7 +144,7 @@ const words = ([one, many, rest]: Obstacle, isMany: boolean) => `${isMany ? many
  */
 function obstacleOf(task: Task, agent: StandingAgent, rules: FleetRules): Obstacle {
   const missing = lacking(task, agent, rules)
-  if (missing.length > 0) return ['does', 'do', `not have ${listed(missing.map(quoted))}`]
+  if (missing.length > 0) return ['does', 'do', `not have ${andList(missing.map(inBackticks))}`]
   const is = (rest: string): Obstacle => ['is', 'are', rest]
   const rest = rules.restOf(agent)
   // A pause outlasts an absence: somebody has to resume the agent even after it comes back.
@@ -155,8 +155,8 @@ function obstacleOf(task: Task, agent: StandingAgent, rules: FleetRules): Obstac
   return is(`on ${rest.machine}, which has its limit of ${rest.limit} ${rest.limit === 1 ? 'task' : 'tasks'}`)
 }
 
-const quoted = (name: string) => `\`${name}\``
+const inBackticks = (name: string) => `\`${name}\``
 
-function listed(names: readonly string[]): string {
+function andList(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -144,7 +144,7 @@ export function taskTitle({ prompt, pipeline }: Pick<TaskBase, 'prompt' | 'pipel
 export function parseTask(stored: unknown): Task {
   const read = stored as TaskBase & { state: TaskState } & Partial<TaskFacts>
   if (typeof read?.id !== 'string') throw new Error('a stored task has no id')
-  const task = { ...read, ...numbered(read.notes) }
+  const task = { ...read, ...numberNotes(read.notes) }
   const had = { agent: task.agent ?? 'unknown' }
   switch (task.state) {
     case 'QUEUED':
@@ -171,7 +171,7 @@ export function parseTask(stored: unknown): Task {
 }
 
 /** Notes that an older termaite stored have no numbers. */
-function numbered(notes: readonly TaskNote[]): Partial<Pick<TaskBase, 'notes' | 'noted'>> {
+function numberNotes(notes: readonly TaskNote[]): Partial<Pick<TaskBase, 'notes' | 'noted'>> {
   if (notes.every(({ number }) => number !== undefined)) return {}
   return { notes: notes.map((note, at) => ({ ...note, number: at + 1 })), noted: notes.length }
 }

@@ -20,7 +20,7 @@ import { enabledAgents } from '../../../settings/enabled-agents.ts'
 import { readSettings } from '../../../settings/settings.ts'
 import { openProject, openSession } from '../../../home/project.ts'
 
-type Parts = {
+type ProjectPromptParts = {
   io: Io
   home: string
   store: Store
@@ -44,9 +44,9 @@ const longestTrouble = 2_000
  * The text of the prompt is its standard input, so no list of processes shows it.
  */
 export class ProjectPrompts implements MachinePrompts {
-  #parts: Parts
+  #parts: ProjectPromptParts
 
-  constructor(parts: Parts) {
+  constructor(parts: ProjectPromptParts) {
     this.#parts = parts
   }
 

@@ -45,7 +45,7 @@ export async function fetchWork(
     const folder = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'termaite-work-'))
     try {
       const file = join(folder, 'work.bundle')
-      await downloaded(io, bundle, file, (from) => read(task.id, number, from))
+      await downloadBundle(io, bundle, file, (from) => read(task.id, number, from))
       return { branch: as, root, try: number, how: await unbundle(io.env, root, file, { as, commit, mayMove }) }
     } finally {
       await rm(folder, { recursive: true, force: true })
@@ -68,7 +68,7 @@ export async function fetchWork(
 }
 
 /** Downloads a bundle; an interrupted download continues. The checksum is compared at the end. */
-async function downloaded(
+async function downloadBundle(
   { clock, signal }: Pick<Io, 'clock' | 'signal'>,
   bundle: TryBundle,
   file: string,

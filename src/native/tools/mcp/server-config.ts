@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import { join, resolve, sep } from 'node:path'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { isMissing } from '../../../base/files/files.ts'
@@ -246,8 +247,6 @@ function oauthOf(oauth: unknown, filled: Filled): OAuthConfig | undefined {
     scope: scope || undefined,
   })
 }
-
-export type Env = Readonly<Record<string, string | undefined>>
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 

@@ -7,7 +7,7 @@ import { act, actWithUndo } from '../hub/act.ts'
 import { request } from '../hub/hub-request.ts'
 import { agentLink, taskLink } from '../frame/address.ts'
 import { agents, tasks, whyWaits } from '../hub/hub-state.ts'
-import { bounded, priorityBefore } from './task-filters.ts'
+import { clampPriority, priorityBefore } from './task-filters.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { TaskMark } from './task-selection.tsx'
 import { ago, firstLine, moment, now, stateName, tokenWords } from '../words/words.ts'
@@ -71,7 +71,7 @@ export function TaskCard({ task, last }: { task: Task; last: Task | undefined })
             data-key="+"
             aria-label={`Sooner: ${title}`}
             title="Sooner (+)"
-            onClick={() => changePriority(task, bounded(task.priority + 1))}
+            onClick={() => changePriority(task, clampPriority(task.priority + 1))}
           >
             ↑
           </button>
@@ -79,7 +79,7 @@ export function TaskCard({ task, last }: { task: Task; last: Task | undefined })
             data-key="-"
             aria-label={`Later: ${title}`}
             title="Later (-)"
-            onClick={() => changePriority(task, bounded(task.priority - 1))}
+            onClick={() => changePriority(task, clampPriority(task.priority - 1))}
           >
             ↓
           </button>

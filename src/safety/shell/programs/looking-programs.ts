@@ -1,6 +1,6 @@
 import type { Known } from '../shell-judgement.ts'
 import { is, reads, unclear } from '../shell-judgement.ts'
-import { hasFlag, known, optionsOf } from '../command-options.ts'
+import { hasFlag, programOf, optionsOf } from '../command-options.ts'
 import { wordText } from '../simple-command.ts'
 
 const setOf = (names: string) => names.split(' ')
@@ -27,8 +27,8 @@ const search: Known = (args, call) => {
   return dark ? unclear(dark) : matching(args, call)
 }
 
-const listing = known({ class: 'reads', touch: 'read', takes: ['-g', '--glob', '-t', '--type'] })
-const matching = known({
+const listing = programOf({ class: 'reads', touch: 'read', takes: ['-g', '--glob', '-t', '--type'] })
+const matching = programOf({
   class: 'reads',
   touch: 'read',
   skip: 1,
@@ -49,9 +49,9 @@ const awk: Known = (args) => {
   return { ...reads(), paths: files.map((word) => ({ word, how: 'read' })) }
 }
 
-const shown = known({ class: 'reads', touch: 'read', takes: values })
-const writing = known({ class: 'edits', touch: 'write' })
-const jq = known({ class: 'reads', touch: 'read', skip: 1, takes: ['--arg', '--indent', '--tab'] })
+const shown = programOf({ class: 'reads', touch: 'read', takes: values })
+const writing = programOf({ class: 'edits', touch: 'write' })
+const jq = programOf({ class: 'reads', touch: 'read', skip: 1, takes: ['--arg', '--indent', '--tab'] })
 
 /** Where a shell goes: the folder is only looked at. */
 const cd: Known = (args) => {
@@ -61,7 +61,7 @@ const cd: Known = (args) => {
   return { ...reads('it enters a folder'), paths: operands.map((word) => ({ word, how: 'read' })) }
 }
 
-const evaluated: Known = (args) =>
+const evaluation: Known = (args) =>
   args.some((word) => wordText(word) === '-v' || !word.values)
     ? is('dynamic', 'it evaluates text as the shell’s own language')
     : reads()
@@ -69,19 +69,24 @@ const evaluated: Known = (args) =>
 /** Programs that look at things and change nothing, as far as their names and flags tell. */
 export const lookers: Readonly<Record<string, Known>> = {
   ...Object.fromEntries(showing.map((name) => [name, shown])),
-  ...Object.fromEntries(printing.map((name) => [name, known({ class: 'reads', free: true })])),
+  ...Object.fromEntries(printing.map((name) => [name, programOf({ class: 'reads', free: true })])),
   ...Object.fromEntries(setOf('grep egrep fgrep zgrep rg ag ack').map((name) => [name, search])),
   ...Object.fromEntries(setOf('awk gawk mawk nawk').map((name) => [name, awk])),
-  ...Object.fromEntries(setOf('printf test [').map((name) => [name, evaluated])),
+  ...Object.fromEntries(setOf('printf test [').map((name) => [name, evaluation])),
   jq,
   yq: jq,
   cd,
   uniq: (args, call) => (optionsOf(args).operands.length > 1 ? writing(args, call) : shown(args, call)),
-  date: known({
+  date: programOf({
     class: 'reads',
     free: true,
     unless: { '-s': is('system', 'it sets the clock'), '--set': is('system', 'it sets the clock') },
   }),
-  tree: known({ class: 'reads', touch: 'read', takes: ['-L', '-I', '-P'], writes: ['-o'] }),
-  file: known({ class: 'reads', touch: 'read', takes: ['-F'], unless: { '-C': is('edits', 'it compiles a file') } }),
+  tree: programOf({ class: 'reads', touch: 'read', takes: ['-L', '-I', '-P'], writes: ['-o'] }),
+  file: programOf({
+    class: 'reads',
+    touch: 'read',
+    takes: ['-F'],
+    unless: { '-C': is('edits', 'it compiles a file') },
+  }),
 }
