@@ -1,13 +1,13 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import type { AgentRow, Claimable, ClaimQuery } from '../../model/hub-ledger.ts'
 import type { ClaimTimes } from '../../model/tasks/task-wait.ts'
 import type { AgentTable } from './agent-table.ts'
-import type { SideTables } from './side-tables.ts'
+import type { SqliteRows } from './sqlite-rows.ts'
 import type { TaskTable } from './task-table.ts'
 import { FleetRules } from '../../model/tasks/machine-rules.ts'
 import { isWaitedFor, workspacesOf } from '../../model/tasks/task-wait.ts'
 import { hasWorkspace, isPattern } from '../../model/tasks/workspace.ts'
-import { capabilitiesIn } from './task-table.ts'
+import { capabilitiesIn, machineTable } from '../ledger-tables.ts'
 
 /** Ready tasks that the same agents may get: those of one workspace with the same capabilities and the same wish. */
 type Kind = { workspace: string; capabilities: string; wish: string }
@@ -41,26 +41,28 @@ const wished =
  */
 export class ReadyTasks {
   #agents: AgentTable
-  #tables: { tasks: TaskTable; side: SideTables }
+  #tasks: TaskTable
+  #stored: SqliteRows
   #sql: Record<'workspace' | 'first' | 'next' | 'wishes' | 'tasks', StatementSync>
 
-  constructor(db: DatabaseSync, { agents, ...tables }: { agents: AgentTable; tasks: TaskTable; side: SideTables }) {
+  constructor(stored: SqliteRows, { agents, tasks }: { agents: AgentTable; tasks: TaskTable }) {
     this.#agents = agents
-    this.#tables = tables
+    this.#tasks = tasks
+    this.#stored = stored
     const capabilities = `SELECT capabilities ${ready} AND workspace = ?`
     this.#sql = {
-      workspace: db.prepare(`SELECT workspace ${ready} AND workspace > ? ORDER BY workspace LIMIT 1`),
-      first: db.prepare(`${capabilities} ORDER BY capabilities LIMIT 1`),
-      next: db.prepare(`${capabilities} AND capabilities > ? ORDER BY capabilities LIMIT 1`),
+      workspace: stored.statement(`SELECT workspace ${ready} AND workspace > ? ORDER BY workspace LIMIT 1`),
+      first: stored.statement(`${capabilities} ORDER BY capabilities LIMIT 1`),
+      next: stored.statement(`${capabilities} AND capabilities > ? ORDER BY capabilities LIMIT 1`),
       // Jumps from each wish to the next, however many tasks have it.
-      wishes: db.prepare(
+      wishes: stored.statement(
         `WITH RECURSIVE wishes (wish) AS (
            SELECT min(wished) ${wished} > ''
            UNION ALL SELECT (SELECT min(wished) ${wished} > wishes.wish) FROM wishes WHERE wish IS NOT NULL
          )
          SELECT wish, (SELECT min(touched) ${wished} = wishes.wish) AS oldest FROM wishes WHERE wish IS NOT NULL`,
       ),
-      tasks: db.prepare(
+      tasks: stored.statement(
         `SELECT id, rank, created, touched ${ready} AND workspace = ? AND capabilities = ? AND wish = ?
          AND (rank, created, id) > (?, ?, ?) AND touched < ? ORDER BY rank, created, id LIMIT ?`,
       ),
@@ -88,7 +90,7 @@ export class ReadyTasks {
   /** How many tasks the agents of each machine have. */
   heldOn(): Map<string, number> {
     const held = new Map<string, number>()
-    for (const agent of this.#tables.tasks.holders()) {
+    for (const agent of this.#tasks.holders()) {
       const machine = this.#agents.get(agent)?.agent.status?.machine
       if (machine !== undefined) held.set(machine, (held.get(machine) ?? 0) + 1)
     }
@@ -96,7 +98,7 @@ export class ReadyTasks {
   }
 
   #rules(): FleetRules {
-    const rules = this.#tables.side.machineRules()
+    const rules = this.#stored.select(machineTable)
     return new FleetRules(rules, rules.some(({ limit }) => limit !== undefined) ? this.heldOn() : undefined)
   }
 
