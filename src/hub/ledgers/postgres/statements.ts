@@ -189,7 +189,7 @@ export function rowStatements<Row>(schema: string, table: Table<Row>): { insert:
 }
 
 /**
- * The rule of `test/contract/claim-rule.ts` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the
+ * The rule of `claimants` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the
  * agents are found once for each kind, and the cost depends on the number of kinds instead of the number of tasks. The first row has the
  * kinds with the places of their agents in the query; the others have the tasks.
  *
