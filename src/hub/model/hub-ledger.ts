@@ -128,8 +128,6 @@ export interface LedgerLook {
   notes(task: string, page: { before?: number; most: number }): Promise<TaskNote[]>
   /** The tasks with these ids that were removed within the last year. */
   removed(ids: readonly string[]): Promise<RemovedTask[]>
-  /** The removed tasks whose ids come after an id, in the order of their ids. */
-  removedAfter(id: string, most: number): Promise<RemovedTask[]>
   /** Removed tasks whose id begins or ends with a text; two at most, which is enough to know whether the text names one. */
   removedLike(text: string): Promise<RemovedTask[]>
 }

@@ -1,6 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { serialQueue } from '../../../base/serial-queue.ts'
 import type { BookDatabase, BookStatement, BookWork } from '../ledger-books.ts'
+import type { SqliteRows } from './sqlite-rows.ts'
 import { inTransaction } from '../../../store/sqlite.ts'
 import { nameErrors } from '../../../store/store-error.ts'
 
@@ -10,13 +11,14 @@ export class SqliteBooks implements BookDatabase {
   #db: DatabaseSync
   #path: string
   #queue: ReturnType<typeof serialQueue>
-  #prepared = new Map<string, StatementSync>()
+  #rows: SqliteRows
   /** Counts the changes, which outdate cached rows. */
   #generation = 0
 
-  constructor(db: DatabaseSync, path: string, queue: ReturnType<typeof serialQueue>) {
+  constructor(db: DatabaseSync, path: string, rows: SqliteRows, queue: ReturnType<typeof serialQueue>) {
     this.#db = db
     this.#path = path
+    this.#rows = rows
     this.#queue = queue
   }
 
@@ -58,8 +60,7 @@ export class SqliteBooks implements BookDatabase {
   }
 
   #answer({ text, values }: BookStatement) {
-    const known = this.#prepared.get(text) ?? this.#db.prepare(text)
-    this.#prepared.set(text, known)
+    const known = this.#rows.statement(text)
     if (text.startsWith('SELECT')) return { rows: known.all(...values), changed: 0 }
     return { rows: [], changed: Number(known.run(...values).changes) }
   }

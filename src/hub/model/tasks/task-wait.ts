@@ -21,32 +21,52 @@ export const workspacesOf = ({ workspace, workspaces = [] }: Pick<HubAgent, 'wor
 ]
 
 /** Whether an agent has the task's workspace, or may clone it, and has the capabilities that the task needs, by itself or by its machine. */
-export function fits(task: WaitingTask['task'], agent: HubAgent, rules = noRules): boolean {
-  return knows(task, agent) && lacking(task, agent, rules).length === 0
+export function fits(task: FittingTask, agent: HubAgent, rules = noRules): boolean {
+  return knows(task, agent) && isAble(task, agent, rules)
+}
+
+/** Whether an agent has the capabilities that a task needs. */
+export const isAble = (task: Pick<Task, 'capabilities'>, agent: HubAgent, rules: FleetRules) =>
+  lacking(task, agent, rules).length === 0
+
+/** Whether an agent may be given any task at all. */
+export const isFree = (agent: HubAgent, rules: FleetRules) => agent.evicted === undefined && !rules.restOf(agent)
+
+/**
+ * The rule which of the agents that are free and fit may be given a task of a kind, in their order: `old` if the task was touched before
+ * `wishedBefore`, else `fresh`. A task that is meant for one agent goes to another only if that agent cannot do it, is paused or away, or
+ * was waited for long enough; otherwise that agent comes first. `wished` is that agent, or undefined if it is not registered.
+ */
+export function claimants(
+  task: Pick<Task, 'workspace' | 'capabilities' | 'wish'>,
+  agents: readonly string[],
+  wished: HeardAgent | undefined,
+  at: ClaimTimes,
+  rules: FleetRules,
+): { old: readonly string[]; fresh: readonly string[] } {
+  const { wish } = task
+  if (wish === undefined || wish === '') return { old: agents, fresh: agents }
+  const isMeant = agents.includes(wish)
+  const old = isMeant ? [wish, ...agents.filter((id) => id !== wish)] : agents
+  return { old, fresh: isWaitedFor(task, wished, at, rules) ? old.slice(0, isMeant ? 1 : 0) : old }
 }
 
 /** Times by `LedgerLook.steady`: now, and those before which a task has waited long enough for an agent, or an agent is away. */
 export type ClaimTimes = { steady: number; wishedBefore: number; awayBefore: number }
 
-/** The fields of a task that decide whether it fits and how old it is; times are those of `LedgerLook.steady`. */
-type WaitingTask = { task: Pick<Task, 'workspace' | 'capabilities'>; touched: number }
+/** The fields of a task that decide whether it fits. */
+type FittingTask = Pick<Task, 'workspace' | 'capabilities'>
 
 /** The fields of an agent that decide whether it is present: when it last sent anything, and until when it waits for work. */
 type HeardAgent = { agent: HubAgent; heard: number; wait?: { until: number } }
 
 /**
- * Whether a task that is meant for an agent waits for it. An agent whose machine has reached its task limit is still waited
- * for, because the machine soon has room.
+ * Whether a fresh task that is meant for an agent waits for it. An agent whose machine has reached its task limit is still waited for,
+ * because the machine soon has room.
  */
-export function isWaitedFor(
-  task: WaitingTask,
-  wished: HeardAgent | undefined,
-  at: ClaimTimes,
-  rules = noRules,
-): boolean {
+function isWaitedFor(task: FittingTask, wished: HeardAgent | undefined, at: ClaimTimes, rules: FleetRules): boolean {
   if (!wished || wished.agent.evicted !== undefined || rules.pauseOf(wished.agent)) return false
-  if (!fits(task.task, wished.agent, rules)) return false
-  return task.touched >= at.wishedBefore && isPresent(wished, at)
+  return fits(task, wished.agent, rules) && isPresent(wished, at)
 }
 
 /** Whether an agent waits, or has sent anything lately. */
@@ -54,9 +74,9 @@ function isPresent({ heard, wait }: HeardAgent, at: Pick<ClaimTimes, 'steady' | 
   return heard >= at.awayBefore || (wait !== undefined && wait.until > at.steady)
 }
 
-const knows = ({ workspace }: WaitingTask['task'], agent: HubAgent) => hasWorkspace(workspacesOf(agent), workspace)
+const knows = ({ workspace }: Pick<Task, 'workspace'>, agent: HubAgent) => hasWorkspace(workspacesOf(agent), workspace)
 
-function lacking({ capabilities }: WaitingTask['task'], agent: HubAgent, rules: FleetRules): string[] {
+function lacking({ capabilities }: Pick<Task, 'capabilities'>, agent: HubAgent, rules: FleetRules): string[] {
   const has = rules.capabilitiesOf(agent)
   return capabilities.filter((wanted) => !has.includes(wanted))
 }
