@@ -307,7 +307,7 @@ export class SqliteLedger implements HubLedger {
   put(table: AnyTable, rows: readonly unknown[]): Promise<number> {
     const { tasks, rows: stored } = this.#tables
     return this.#serial(async () =>
-      named('write', this.#path, () =>
+      nameErrors('write', this.#path, () =>
         inTransaction(this.#db, () => {
           for (const row of rows)
             if (table.name === taskTable.name) tasks.put(row as TaskRow)
