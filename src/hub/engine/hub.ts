@@ -183,7 +183,7 @@ export class Hub extends HubReads {
       reads: () => ({ tasks: [id], needs }),
       decide: (rows) => {
         const known = rows.tasks.known(id)
-        // A request that is sent again because its answer got lost.
+        // Answers a request that is sent again because its answer got lost.
         if (known?.prompt === wanted.prompt) return known
         const capped = { ...wanted, id, attachments, cap: wanted.cap ?? this.#limits.taskCap }
         rows.tasks.add(

@@ -73,14 +73,14 @@ export class KeptRequests {
       if (found.body !== body)
         throw new HubError(
           'wrong',
-          'This idempotency key came with another body before. A new request needs a new key; the same request is sent again as it was.',
+          'This idempotency key was used before, with a different body. A new request needs a new key; the same request is sent again as it was.',
         )
       if (found.answer !== undefined) return found.answer
       if (asked.remembers) return undefined
       if (asked.signal.aborted || this.#clock.elapsed() >= until)
         throw new HubError(
           'conflict',
-          `The request with this idempotency key began at ${new Date(found.at).toISOString()} and has no answer yet. Send it again in a moment. If this stays so, the hub was stopped in the middle of it: look whether the change was made, and use a new key if it was not.`,
+          `The request with this idempotency key began at ${new Date(found.at).toISOString()} and has no answer yet. Send it again in a moment. If this does not change, the hub was stopped in the middle of it: look whether the change was made, and use a new key if it was not.`,
         )
       await this.#clock.sleep(lookMs, asked.signal)
     }

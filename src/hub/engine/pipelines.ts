@@ -55,7 +55,7 @@ type Run = { id: string; by: string; digest: string; schedule?: string; note?: s
 /** The hub's pipelines and schedules. Every change is durable before it is answered. */
 export class Pipelines {
   #parts: PipelineParts
-  /** Loaded when the first schedule needs it. */
+  /** The library for cron patterns is loaded when the first schedule needs it. */
   #cron: CronTimes | undefined
 
   constructor(parts: PipelineParts) {

@@ -55,7 +55,7 @@ export class TaskReviews {
     const { merge = false, merged } = approval
     if (merge) {
       const known = await this.#task(ticket)
-      // A request that is sent again because its answer got lost.
+      // Answers a request that is sent again because its answer got lost.
       if (isMergedTry(known, approval.try)) return known
       return this.#merge(approvable(known, by, approval), by, approval)
     }

@@ -133,7 +133,7 @@ export class HubRelays {
       const said = objectIn(await connection.first(proveMs)) ?? {}
       if (!isSame(typeof said.proof === 'string' ? said.proof : '', signText(key, `answer ${nonce}`))) {
         connection.cut('the other hub did not prove itself')
-        throw new Error('what answers there is no hub of this ledger')
+        throw new Error('what answers there is not a hub of this ledger')
       }
       // Hubs before the second version did not name their version.
       const older = olderSide(versionIn(said) ?? { version: 1, oldest: 1 })

@@ -29,7 +29,7 @@ type Link = { about: LinkedMachine; guest: Guest; connection: Connection; asking
 /** The client that a machine came as; `isIn` says whether its key is still valid. */
 type Guest = { caller: HubCaller; isIn(): Promise<boolean> }
 
-const keyIsOver = 'the key of this machine has ended'
+const keyIsOver = 'the key of this machine has expired or was revoked'
 
 /** The hub's own machine. `proofFor` returns the proof that a process of the hub's own home would show at a host. */
 type OwnMachine = { machine: string; proofFor(host: string): string; works(): readonly string[] }

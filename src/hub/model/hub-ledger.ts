@@ -88,13 +88,13 @@ export type TaskQuery = {
   /** The agent that has a task, or had it last. */
   agent?: string
   pipeline?: string
-  /** Only tasks whose id begins or ends with this. */
+  /** Only tasks whose id begins or ends with this text. */
   like?: string
   /** Only tasks whose merge was begun and whose outcome is not known. */
   merging?: true
   /** Only tasks with a comment that names a person. */
   mentions?: true
-  /** Only tasks that come after this one in the list. */
+  /** Only tasks that come after this task in the list. */
   after?: { created: number; id: string }
   most?: number
 }
@@ -168,7 +168,7 @@ export type LedgerWrites = {
   removed: readonly RemovedTask[]
   /** The ids of pipelines that are removed. */
   removedPipelines: readonly string[]
-  /** In the order in which they happened. */
+  /** The changes of the round, in the order in which they happened. */
   changes: readonly NewChange[]
 }
 
@@ -300,7 +300,7 @@ export const heldStates: readonly TaskState[] = ['PENDING_ACK', 'ASSIGNED', 'IN_
 /** The states in which a task is over. */
 export const finishedStates: readonly TaskState[] = ['APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED']
 
-/** The part of a task that says when its turn comes. */
+/** The part of a task that decides when the task is given out. */
 export type QueuedTask = Pick<Task, 'id' | 'priority' | 'created'>
 
 /** The order in which tasks are given out: by priority, then by age. Times of creation may be equal. */

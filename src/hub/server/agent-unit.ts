@@ -12,7 +12,7 @@ type AgentUnit = { name: string; about: string; cwd: string; command: readonly s
 
 type Ran = { code: number; said: string }
 
-/** Runs a program of the machine to its end; a program that is not there has the code 127. */
+/** Runs a program of the machine to its end; a missing program has the code 127. */
 export function runProgram(io: Io, word: string, args: readonly string[], timeoutMs = 60_000): Promise<Ran> {
   const path = word.includes('/') ? word : findOutside(word, io.env, io.cwd)
   if (path === undefined) return Promise.resolve({ code: 127, said: `there is no program ${word}` })
@@ -57,7 +57,7 @@ export class AgentUnits {
       linger.code === 0
         ? []
         : [
-            `The agent ends when ${userInfo().username} logs out, because systemd may not keep it: ${linger.said}. So that it goes on: sudo loginctl enable-linger ${userInfo().username}`,
+            `The agent stops when ${userInfo().username} logs out, because systemd may not keep it: ${linger.said}. So that it goes on: sudo loginctl enable-linger ${userInfo().username}`,
           ]
     return [`Its log: journalctl --user -u ${service} -f`, ...stays]
   }

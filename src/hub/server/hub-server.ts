@@ -266,7 +266,7 @@ export async function serveUntilEnded(io: Io, home: string, wish: HubAddressOpti
   const served = servedAddress(wish, settings)
   const place = await ledgerPlace(io, home, settings, wish.ledger)
   const at: ServedAt = { ...served, qr, allowPrompts, innerUrl, address: served.publicOrigin }
-  // Opened after the hub, whose tasks it reads; no change happens before that.
+  // Set after the hub is open, because the notices read its tasks; no change happens before that.
   let notices: HubNotices | undefined
   const told = (made: readonly HubChange[]) => notices?.see(made)
   const open = await openHub(

@@ -146,7 +146,7 @@ async function ownCopy(io: Io, path: string): Promise<string> {
   const copy = await withHub(io, (hub) => hub.operators.copyLedger())
   // A hub with another ledger may answer at the usual address.
   if (!copy.startsWith(`${path}${copyEnding}`))
-    throw new UsageError(`the hub that answers has another ledger than ${path}. Stop the hub of ${path} first.`, 1)
+    throw new UsageError(`the hub that answers has a ledger other than ${path}. Stop the hub of ${path} first.`, 1)
   return copy
 }
 

@@ -43,7 +43,7 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
       }
       await clock.sleep(againMs, withdrawn)
     }
-    // The hub may have the question although its answer to that was not waited for.
+    // The hub may have the question even though this process did not wait for its answer.
     if (sent) await hub.withdraw(as.id).catch(() => {})
     return undefined
   }

@@ -34,7 +34,7 @@ class Running {
 
   wake = () => {}
 
-  /** Made on first use: most requests are answered at once. */
+  /** The signal is made on first use, because most requests are answered at once. */
   get signal(): AbortSignal {
     this.#over ??= new AbortController()
     if (this.isLeft) this.#over.abort('left')
@@ -90,11 +90,11 @@ export class WireAnswering {
 
   #take(data: FrameData): void {
     const frame = readAsking(data)
-    if (!frame) return this.#connection.end('a frame came that no request can have', true)
+    if (!frame) return this.#connection.end('a frame came that cannot belong to a request', true)
     const running = this.#running.get(frame.id)
     if (frame.type === 'ask') {
       const by = frame.by ?? this.#own
-      if (!by) this.#connection.end('a frame came that no request can have', true)
+      if (!by) this.#connection.end('a frame came that cannot belong to a request', true)
       else if (running) this.#connection.end('the number of a request was used twice', true)
       else if (this.#running.size >= mostAsked)
         this.#fail(frame.id, new WireFailure('busy', 'This machine answers too many requests already.'))

@@ -55,7 +55,7 @@ export class WireAsking implements Asking {
 
   #take(data: FrameData): void {
     const frame = readAnswering(data)
-    if (!frame) return this.#connection.end('a frame came that no answer can have', true)
+    if (!frame) return this.#connection.end('a frame came that cannot belong to an answer', true)
     const waiting = this.#waiting.get(frame.id)
     if (!waiting) {
       if (frame.id > this.#lastId) this.#connection.end('an answer came that nobody had asked for', true)

@@ -55,7 +55,8 @@ export class TlsFiles {
       } catch (error) {
         const words = messageOf(error)
         // The two files are written one after the other, so they may not match for a moment.
-        if (words !== this.#failed) tell(`the renewed certificate cannot be used, the one before stays: ${words}`)
+        if (words !== this.#failed)
+          tell(`the renewed certificate cannot be used, the previous one stays in use: ${words}`)
         this.#failed = words
       }
     }
@@ -70,7 +71,7 @@ function stampOf({ cert, key }: TlsPair): string {
 }
 
 function readPair(paths: TlsPair): Known {
-  // Read before the files, so that the next check finds a change made meanwhile.
+  // The times are read before the files, so that the next check finds a change made meanwhile.
   const stamp = nameErrors('--tls-cert or --tls-key', () => stampOf(paths))
   const mode = statSync(paths.key).mode & 0o777
   if ((mode & 0o027) !== 0)

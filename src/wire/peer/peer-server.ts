@@ -53,7 +53,7 @@ export async function servePeer(peer: Peer, home: string, clock: Clock): Promise
 
 async function listenBelow(home: string, server: Server): Promise<string | undefined> {
   const folders = socketFolders(home)
-  // Tried twice: another process may remove an empty folder just before this one listens in it.
+  // Listening is tried twice: another process may remove an empty folder just before this one listens in it.
   for (const folder of [...folders, ...folders]) {
     const path = join(folder, ownSocketName())
     if (ensurePrivateFolder(folder) && (await listenAt(server, path))) return path

@@ -210,7 +210,7 @@ export class HubKeys {
     const made = this.#clock.now()
     if (lifeMs === undefined) return { made }
     if (!(lifeMs > 0 && lifeMs <= mostLifeMs))
-      throw new HubError('wrong', 'A key that ends by itself lasts more than no time and at most ten years.')
+      throw new HubError('wrong', 'A key that expires must last longer than 0 and at most ten years.')
     return { made, ends: made + lifeMs }
   }
 
@@ -255,7 +255,8 @@ function checkName(name: string): void {
       'wrong',
       `The name of a key has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.`,
     )
-  if (isReserved(name)) throw new HubError('wrong', `The name ${name} is kept for the hub itself. Choose another name.`)
+  if (isReserved(name))
+    throw new HubError('wrong', `The name ${name} is reserved for the hub itself. Choose another name.`)
 }
 
 const takenWords = (name: string) => `There is a key named ${name} already. Choose another name, or revoke that key.`

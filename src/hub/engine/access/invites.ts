@@ -34,7 +34,7 @@ export class Invites {
   /** Makes an invitation for a name that has no key yet, and withdraws an earlier invitation for the same name. */
   async make(name: string, by: HubCaller, { validMs = usualValidMs, lifeMs }: InviteWish = {}): Promise<NewInvite> {
     if (!(validMs > 0 && validMs <= mostValidMs))
-      throw new HubError('wrong', 'The code of an invitation is valid for more than no time and at most 7 days.')
+      throw new HubError('wrong', 'The code of an invitation must be valid for longer than 0 and at most 7 days.')
     await this.#keys.checkFree(name, lifeMs)
     const code = codeOf(randomBytes(20))
     const made = this.#clock.now()

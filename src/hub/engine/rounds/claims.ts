@@ -72,7 +72,8 @@ export async function claims(
     // This round already owns the rows that it has read or written.
     const others = [...chosen.values()].filter((id) => !rows.tasks.isKnown(id)).toSorted()
     const isOwn = others.length === 0 && [...chosen.keys()].every((agent) => likely.includes(agent))
-    // Sent together, and done by the ledger in this order: the rules that count are those after the agents' rows are locked.
+    // The requests are sent together, and the ledger does them in this order: the rules that count are those after the agents' rows are
+    // locked.
     const [claimed, there, rules] = await Promise.all([
       rows.ledger.claim(others),
       still([...chosen.keys()]),
@@ -153,7 +154,7 @@ class MachineRoom {
   }
 }
 
-/** The eviction or the first message of an agent. */
+/** What a waiting agent is given now: the news that it was evicted, or its first message. */
 function deliver(rows: RoundRows, id: string): Given {
   const agent = rows.agent(id)
   if (agent.evicted !== undefined) {

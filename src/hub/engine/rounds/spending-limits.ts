@@ -81,7 +81,7 @@ export class SpendingLimits {
     const spent = spentOn(task)
     if (!cap || !allowed || passedCap(spent, allowed) === undefined) return task
     const next = raisedCap(spent, cap, allowed)
-    const text = `Tried again with as much again, up to ${capWords(next)}.`
+    const text = `Tried again with the same amount on top, up to ${capWords(next)}.`
     return withCap(addNote(task, rows.note(by, 'comment', text)), cap, next)
   }
 

@@ -46,7 +46,7 @@ export class TaskRows {
     return true
   }
 
-  /** Takes over tasks that the ledger found by other means than their ids; returns them as they are in this round. */
+  /** Takes over tasks that the ledger found by means other than their ids; returns them as they are in this round. */
   learn(rows: readonly TaskRow[]): Task[] {
     this.#rows.learn(this.#hold(rows))
     return rows.flatMap(({ task }) => this.#rows.get(task.id)?.task ?? [])

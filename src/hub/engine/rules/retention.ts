@@ -32,7 +32,7 @@ export class Retention {
     return pruned
   }
 
-  /** Removes everything of that age, until the signal aborts. */
+  /** Removes all tasks that are old enough, until the signal aborts. */
   async removeAll(keptMs: number, signal: AbortSignal): Promise<void> {
     for (let more = true; more && !signal.aborted;) ({ more } = await this.removeSome(keptMs))
   }

@@ -220,7 +220,7 @@ export function addNote<T extends Task>(task: T, note: NewNote): T {
  */
 const notBefore = ({ history }: Task, at: number) => Math.max(at, history.at(-1)?.at ?? at)
 
-/** The fields that a task has in every state, after a move to this one. */
+/** The fields that a task has in every state, after a move to `state`. */
 function moveTask<S extends TaskState>(
   task: Task,
   state: S,

@@ -62,7 +62,7 @@ export async function explainMissing(look: LedgerLook, missing: NoTask): Promise
 const shortestName = 4
 
 export type NewTask = {
-  /** Chosen by the caller, so that a request which is sent again because its answer got lost adds no second task. */
+  /** The id is chosen by the caller, so that a request which is sent again because its answer got lost adds no second task. */
   id?: string
   prompt: string
   workspace: string

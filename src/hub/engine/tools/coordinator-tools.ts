@@ -69,10 +69,10 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
       'add_pipeline',
       'POST /api/pipelines',
       'write',
-      'Add all tasks of a plan to the queue, or none where the plan has a mistake; every mistake is named with its line. A plan with a schedule begins later, again and again.',
+      'Add all tasks of a plan to the queue, or none if the plan has a mistake; every mistake is named with its line. A plan with a schedule begins later, again and again.',
       parser({
         plan: about(
-          'The text of the plan in YAML: its name, and tasks with name, prompt and, where they wait for others, needs. The page pipelines of the termaite manual describes all fields.',
+          'The text of the plan in YAML: its name, and tasks with name, prompt and, if they wait for others, needs. The page pipelines of the termaite manual describes all fields.',
           text,
         ),
         workspaceId: text,

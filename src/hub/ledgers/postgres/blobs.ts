@@ -124,7 +124,7 @@ class PostgresBlobWriter implements BlobWriter {
       this.#bytes += chunk.length
       for (let at = 0; at < chunk.length;) {
         const part = chunk.subarray(at, at + pieceBytes - this.#heldBytes)
-        // Copied, because the caller may reuse its memory.
+        // The chunk is copied, because the caller may reuse its memory.
         this.#held.push(Buffer.from(part))
         this.#heldBytes += part.length
         at += part.length

@@ -35,7 +35,10 @@ export const describeType =
 
 /** A text or bytes, and not JSON. */
 export const plainText: Shape<string> & { is: 'plain text' } = { ...string(), is: 'plain text' }
-/** An answer in the form in which the dashboard of the same version holds its state: it changes with it, and programs use /api/state. */
+/**
+ * An answer in the form in which the dashboard of the same version holds its state. The form changes with the dashboard, so other
+ * programs use /api/state.
+ */
 export const ofDashboard = <T>(): Shape<T> & { is: 'of the dashboard' } => ({
   ...(anything() as Shape<T>),
   is: 'of the dashboard',

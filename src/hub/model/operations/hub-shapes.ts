@@ -76,7 +76,7 @@ const tryShape = describeType<TaskTry>()(
     ended: optional(time),
     end: optional(
       about(
-        'The state that the task came to.',
+        'The state that the task reached.',
         oneOf('QUEUED', 'BLOCKED', 'IN_REVIEW', 'COMPLETED', 'FAILED', 'CANCELLED'),
       ),
     ),
@@ -156,7 +156,7 @@ export const taskFields = {
   noted: optional(about('How many notes there are in all.', integer(0))),
   merging: optional(
     about(
-      'A merge whose end is not known yet.',
+      'A merge whose outcome is not known yet.',
       object({ by: text, try: integer(1), at: time, commit: text, hub: maybe }),
     ),
   ),
@@ -333,7 +333,7 @@ const keyFields = {
   made: time,
   by: text,
   used: optional(time),
-  ends: optional(about('When the key ends by itself, by the clock of the ledger.', time)),
+  ends: optional(about('When the key expires, by the clock of the ledger.', time)),
   lent: optional(boolean()),
   oldEnds: optional(about('Until when the secret before the present one is accepted.', time)),
 }

@@ -57,7 +57,7 @@ export class PlanTemplates {
     }
     if (of === undefined || field === undefined)
       return say(
-        'a template is {{<need>.result}}, .diff, .branch or .agent, or {{matrix.<name>}}. Two braces that begin no template are written \\{{.',
+        'a template is {{<need>.result}}, .diff, .branch or .agent, or {{matrix.<name>}}. Two braces that do not begin a template are written \\{{.',
       )
     if (of === 'matrix') return this.#matrixValue(field, path, reference)
     const names = this.#needs.filter(({ group }) => group === of).flatMap((need) => need.names)

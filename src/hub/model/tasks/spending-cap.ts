@@ -22,7 +22,7 @@ export type WorkspaceDay = {
   day: string
   spent: Spent
   cap?: SpendingCap
-  /** The amounts up to which the workspace may go after a person allowed as much again. */
+  /** The amounts up to which the workspace may go after a person granted its cap once more. */
   allowed?: SpendingCap
   /** When the cap was passed, while no person has answered yet. */
   asked?: number
@@ -57,10 +57,10 @@ export function passedCap(spent: Spent, { tokens, cost }: SpendingCap): string |
   if (cost === undefined) return undefined
   if ((spent.cost ?? 0) >= cost) return `used ${dollars(spent.cost ?? 0)} of ${dollars(cost)}`
   if (tokens !== undefined || unpricedTokens(spent) === 0) return undefined
-  return `used ${groupDigits(unpricedTokens(spent))} tokens of a model whose price is not known, so its cap of ${dollars(cost)} cannot be held`
+  return `used ${groupDigits(unpricedTokens(spent))} tokens of a model whose price is not known, so its cap of ${dollars(cost)} cannot be enforced`
 }
 
-/** The amounts up to which the work may go when a person allows as much again as the cap. */
+/** The amounts up to which the work may go when a person grants its cap once more. */
 export function raisedCap(spent: Spent, cap: SpendingCap, allowed: SpendingCap = cap): SpendingCap {
   const again = (used: number, limit: number, each: number) => (used >= limit ? used + each : limit)
   const { cost: upTo = cap.cost, tokens: most = cap.tokens } = allowed

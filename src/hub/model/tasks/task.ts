@@ -22,7 +22,7 @@ export type PipelinePlace = {
   name: string
   /** The parts of a prompt that is still to be filled with the results of needs. */
   template?: PromptPart<{ id: string; name: string }>[]
-  /** How often the task may be tried again after a failure, the pause before each try, and how often it was. */
+  /** How often the task may be tried again after a failure, the pause before each try, and how often it has been tried again. */
   retries?: { times: number; pauseMs: number; made: number }
   /** The pause before a retry; it holds as long as the task has not moved since. */
   pause?: { since: number; ms: number }
@@ -52,11 +52,11 @@ export type TaskBase = {
   wish?: string
   /** The most that all tries together use before a person is asked. */
   cap?: SpendingCap
-  /** The amounts up to which the task may go after a person allowed as much again. */
+  /** The amounts up to which the task may go after a person granted its cap once more. */
   allowed?: SpendingCap
   pipeline?: PipelinePlace
   created: number
-  /** When the state changed last. */
+  /** When the state last changed. */
   moved: number
   /** How often an agent acknowledged the task and then gave no answer. */
   returns: number

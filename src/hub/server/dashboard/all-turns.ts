@@ -119,7 +119,7 @@ export class AllTurns implements MachineTurns {
   }
 }
 
-/** The most turns of one machine that are shown: a machine that tells of more than it can run is not believed. */
+/** The most turns of one machine that are shown: a machine that reports more than it can run is not believed. */
 const mostTurns = 500
 
 async function* nothing(): AsyncGenerator<never> {}

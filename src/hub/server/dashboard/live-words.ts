@@ -98,7 +98,7 @@ export class LiveWords {
     })
   }
 
-  /** Takes in that an entry was kept: the words that it holds are in the log from now on. */
+  /** Learns that an entry was kept: the words that it holds are in the log from now on. */
   #kept(event: Event): boolean {
     const { id } = event as { id?: string }
     if (id === undefined) return false

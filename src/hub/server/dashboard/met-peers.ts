@@ -66,7 +66,7 @@ export class MetPeers {
     }
   }
 
-  /** Connects to a process that is new, and tells of its new turns; returns the ids of all of them. */
+  /** Connects to a process that is new, and reports its new turns; returns the ids of all of them. */
   async #meet({ name, connect }: PeerPlace, signal: AbortSignal): Promise<string[]> {
     const peer = this.#peers.get(name) ?? (await connect().catch(() => undefined))
     if (!peer) return []

@@ -27,7 +27,7 @@ type MachineLinkParts = {
   works(): readonly string[]
   /** Tells the person about a link that begins, ends, is refused or cannot be made. */
   tell(news: LinkNews, words: string): void
-  /** A number from 0 to 1 by chance, so that the machines of a hub that was restarted do not all come at once. */
+  /** A random number from 0 to 1, so that the machines of a hub that was restarted do not all come at once. */
   chance?(): number
 }
 

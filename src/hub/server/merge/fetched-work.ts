@@ -19,7 +19,7 @@ export type BundleReader = (task: string, number: number, from: number) => Async
 /** A branch that was brought into a repository of this machine. */
 export type FetchedWork = { branch: string; root: string; how: Unbundled; try: number }
 
-/** How often a download that was cut off goes on, and the pause before. */
+/** How often a download that was cut off is continued, and the pause before. */
 const mostCuts = 5
 const pauseMs = 1_000
 

@@ -17,7 +17,7 @@ const dragged = signal<Task | undefined>(undefined)
 /** The id of the task before which it would be dropped; empty for the end of the queue. */
 const target = signal<string | undefined>(undefined)
 
-/** Changes the priority of a queued task, and offers the way back. */
+/** Changes the priority of a queued task, and offers to undo that. */
 function changePriority(task: Task, priority: number): void {
   if (priority === task.priority) return
   const words = `${priority > task.priority ? 'Sooner' : 'Later'}, priority ${priority}: ${firstLine(task.prompt)}`
