@@ -45,13 +45,13 @@ const interruptedCall = (call: string, tool: string): ToolMessage => ({
   text: 'It was interrupted, and no result was kept.',
 })
 
-/** Returns a call's input as the object that every provider requires; an input that is no object is wrapped as it was written. */
+/** Returns a call's input as the object that every provider requires; an input that is not an object is wrapped as it was written. */
 export function objectOf(input: unknown): object {
   if (isPlainObject(input)) return input
   return input === undefined || input === '' ? {} : { input }
 }
 
-/** Parses the input that a model wrote for a call. Text that is no JSON stays text, and the tool says what is wrong with it. */
+/** Parses the input that a model wrote for a call. Text that is not JSON stays text, and the tool says what is wrong with it. */
 export function inputOf(written: string): unknown {
   if (written.trim() === '') return {}
   try {

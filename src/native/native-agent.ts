@@ -102,7 +102,7 @@ export async function* openNative(
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     ...frozen,
     async make(): Promise<FrameAndTold> {
-      // An untrusted folder has its own note already.
+      // For an untrusted folder the person gets another note, which says so.
       if (trusted) state.notes.waiting.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
       await quickStart(servers, parts, turn)
@@ -195,7 +195,10 @@ function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean 
   return !tool.delegates && !tool.leadOnly && !writes && !runs
 }
 
-/** Increase it when the tools of every request change their form: frames that were frozen before are then made again. */
+/**
+ * The version of a frame. It is increased when the tools of every request change their form: frames that were frozen before are then made
+ * again.
+ */
 const frameEdition = 5
 
 /** The tools of servers that start within this time are in the first request; a message announces later ones. */

@@ -82,7 +82,7 @@ async function run(
   const how = await enclose(program, { settings: seat.settings, leash: call.leash ?? seat.leash }, parts)
   const process = await startIn(how, call.cwd, { env, clock, blobs })
   process.stdin.end()
-  const limit = new RunLimit(process, mostSeconds, `it was ended after ${mostSeconds} s.`, call, clock)
+  const limit = new RunLimit(process, mostSeconds, `it was stopped after ${mostSeconds} s.`, call, clock)
   let said = ''
   const exit = await listen(process, async (chunk) => {
     said = (said + Buffer.from(chunk).toString()).slice(-longest)

@@ -80,7 +80,7 @@ export type Toolbox = {
  * the turn. The server is opened when the first CLI is started.
  */
 export type TurnAdvice = {
-  /** Missing if the server offers other tools than advice. */
+  /** Missing if the server offers tools other than advice. */
   ask?: Advise
   /** The text about the tools that is added to the prompt of a CLI. */
   told?: string

@@ -26,7 +26,8 @@ export async function policyFor(
     home: env.HOME ?? home,
     path: env.PATH,
     mode: () => modeOf(seat),
-    // Read for each call: a permission that a person gives or takes away meanwhile, here or in another window, counts at once.
+    // The rules are read for each call: a permission that a person gives or takes away meanwhile, here or in another window, counts at
+    // once.
     rules: async () => rulesOf(permissions, await project.read()),
     tools,
     added: () => parts.folders.now,

@@ -118,7 +118,7 @@ async function readerStart(
   { root, home, env, folders }: NativeParts,
 ): Promise<ShellStart> {
   const { plainReader } = await import('../safety/rules/plain-readers.ts')
-  // Checked again: a file may have been replaced since the policy checked it.
+  // The files are checked again: one of them may have been replaced since the policy checked it.
   const reader = await plainReader(command, { root, added: folders.now, home: env.HOME ?? home, path: env.PATH, cwd })
   if (!reader) throw new Error('a file that it reads has changed meanwhile, so nothing was run. Try again.')
   const { program, args, git } = reader

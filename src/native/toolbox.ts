@@ -101,7 +101,7 @@ export function openTools(
     shell: sandbox.shell,
     format: formatterOf(name, parts, () => made.tools),
     interpreter: sandbox.interpreter,
-    // Read at each call, because the settings may change while the tools last.
+    // The setting is read at each call, because it may change while the tools last.
     get web() {
       return state.tools.seats.get(name)?.settings.web ?? {}
     },

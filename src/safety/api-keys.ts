@@ -118,7 +118,7 @@ function forget(file: string, name: string): boolean {
   return true
 }
 
-/** The system's store for secrets; every call may throw where it does not work. */
+/** The system's store for secrets; every call may throw if it does not work. */
 interface Keychain {
   get(name: string): string | undefined
   put(name: string, secret: string): void

@@ -56,8 +56,8 @@ export function checkChain(lines: readonly Line<AuditEntry>[], head: AuditHead):
 }
 
 /**
- * Sorts the lines by their numbers. Entries that a version without `begin` entries wrote name no process; two processes could
- * write those in another order than their numbers, or twice.
+ * Sorts the lines by their numbers. Entries that a version without `begin` entries wrote name no process; two processes could write those
+ * in an order that differs from their numbers, or twice.
  */
 function sortLines(lines: readonly Line<AuditEntry>[]) {
   const torn = new Set(

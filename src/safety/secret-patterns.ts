@@ -63,7 +63,7 @@ export function maskTokens(text: string): string {
     })
 }
 
-/** Tells keys from long names in code: a key has digits among letters, and is in both cases or in hex. */
+/** Distinguishes keys from long names in code: a key has digits among letters, and is in both cases or in hex. */
 function looksRandom(body: string): boolean {
   return /\d/.test(body) && ((/[a-z]/.test(body) && /[A-Z]/.test(body)) || /^[\da-f]{32,}$/.test(body))
 }
@@ -105,7 +105,7 @@ export function maskAssignments(text: string): string {
   return maskValues(assignments, maskValues(flags, plain))
 }
 
-/** Masks values; one that is no secret is searched again, because it may contain the next name. */
+/** Masks values; one that is not a secret is searched again, because it may contain the next name. */
 function maskValues(pattern: RegExp, text: string): string {
   let out = ''
   let from = 0

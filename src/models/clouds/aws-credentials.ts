@@ -63,7 +63,7 @@ export async function awsCredential(world: CloudWorld, files: AwsFiles): Promise
     return fixedCredential(keys, world, {
       words: 'the AWS keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
       next: session
-        ? 'They come with AWS_SESSION_TOKEN and end after some hours: get new ones, and start termaite with them.'
+        ? 'They come with AWS_SESSION_TOKEN and expire after some hours: get new ones, and start termaite with them.'
         : 'Check them with `aws sts get-caller-identity`.',
     })
   }
@@ -131,7 +131,7 @@ function fixedCredential(keys: AwsKeys, { learn }: CloudWorld, login: Login): Aw
   return { login, get: async () => ({ value: keys }) }
 }
 
-/** The id of a key is no secret: AWS writes it into its logs. */
+/** The id of a key is not a secret: AWS writes it into its logs. */
 function learnSecrets({ secret, session }: AwsKeys, learn: CloudWorld['learn']): void {
   learn?.('AWS', secret)
   if (session) learn?.('AWS', session)

@@ -64,7 +64,7 @@ function accessOf(world: CloudWorld): Access | { none: string } {
     return {
       login: {
         words: 'the Entra ID token in AZURE_OPENAI_AD_TOKEN',
-        next: 'Such a token ends after about an hour: get a new one with `az account get-access-token --scope https://ai.azure.com/.default`, and start termaite with it.',
+        next: 'Such a token expires after about an hour: get a new one with `az account get-access-token --scope https://ai.azure.com/.default`, and start termaite with it.',
       },
       headers: async () => ({ authorization: `Bearer ${token}` }),
     }

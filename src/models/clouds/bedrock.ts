@@ -80,7 +80,7 @@ const domainOf = (region: string) => (region.startsWith('cn-') ? 'amazonaws.com.
 
 const withoutLogin = ({ authorization: _key, ...headers }: Record<string, string>) => headers
 
-/** Finds the region and the credential: an API key of Bedrock where there is one, else the keys of an AWS account. */
+/** Finds the region and the credential: an API key of Bedrock if there is one, else the keys of an AWS account. */
 async function accountOf(world: CloudWorld, model: string): Promise<Account | ReturnType<typeof missing>> {
   const files = await awsFiles(world)
   const region = /^arn:[\w-]+:bedrock:([\w-]+):/.exec(model)?.[1] ?? awsRegion(world, files)

@@ -25,8 +25,8 @@ const again = 'run `gcloud auth application-default login`'
 
 /**
  * Finds Google's application default credentials where Google's own libraries look for them, in their order: the file that
- * `GOOGLE_APPLICATION_CREDENTIALS` names, the file that gcloud wrote, the machine itself where the environment says that it is one
- * of Google's. `none` says what to do without any.
+ * `GOOGLE_APPLICATION_CREDENTIALS` names, the file that gcloud wrote, the machine itself if the environment says that it is one of
+ * Google's. `none` says what to do without any.
  */
 export async function googleCredential(world: CloudWorld): Promise<GoogleCredential | { none: string }> {
   const { env, home } = world

@@ -18,8 +18,8 @@ type Spoken = Extract<ModelMessage, { role: 'assistant' }>
  */
 
 /**
- * The request as it is sent: with the message that is told aside, the beginning of this answer, and earlier answers in the
- * halves in which they came.
+ * The request as it is sent: with the message for this request alone, the beginning of this answer, and earlier answers in the halves in
+ * which they came.
  */
 export function withHalves(request: ModelRequest, to: Target, wire: Wire): ModelRequest {
   const kept = request.messages.flatMap((message) => (message.role === 'assistant' ? halves(message, to) : [message]))
@@ -128,7 +128,7 @@ class RepeatedWords {
   without(delta: string): string {
     if (this.#held === undefined) return delta
     this.#held += delta
-    // The whole of it is a repetition so far.
+    // All of it is a repetition so far.
     if (this.#isRepeated(this.#held)) return ''
     return this.rest()
   }

@@ -42,7 +42,7 @@ export function sender(env: Env): Send {
   }
 }
 
-/** Sends requests straight to the server. */
+/** Sends requests to the server without a proxy. */
 export const send = sender({})
 
 /** The server had closed the kept connection: the request is sent again. */

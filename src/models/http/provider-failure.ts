@@ -6,7 +6,7 @@ import type { Target, Trouble } from './wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
 
 /**
- * The meaning of a provider's error: a failure, which may pass by itself; a refusal, which is an answer; or an option that the server does
+ * The meaning of a provider's error: a failure, which may be temporary; a refusal, which is an answer; or an option that the server does
  * not take.
  */
 type TroubleVerdict =

@@ -38,7 +38,7 @@ async function ollama(get: Get): Promise<LocalServer | undefined> {
   return server('ollama', modelsIn(await get(`${root(base)}/api/tags`)))
 }
 
-/** LM Studio's own list names the context of each model; the OpenAI-compatible list is used where there is no other. */
+/** LM Studio's own list names the context of each model; the OpenAI-compatible list is used if there is no other. */
 async function lmstudio(get: Get): Promise<LocalServer | undefined> {
   const base = baseOf('lmstudio')
   const [own, compatible] = await Promise.all([get(`${root(base)}/api/v0/models`), get(`${base}/models`)])

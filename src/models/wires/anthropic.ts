@@ -8,7 +8,7 @@ import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 import { jsonHeaders } from '../http/wire-format.ts'
 import { defined } from '../../base/defined.ts'
 
-/** More than most answers need, and less than the limit of every model. */
+/** The longest answer that is requested: more than most answers need, and less than the limit of every model. */
 const longestAnswer = 32_000
 
 const mark = { type: 'ephemeral' }
@@ -61,8 +61,8 @@ function body({ frame, messages, schema, aside }: ModelRequest, to: Target, imag
 type Message = { role: string; content: string | object[] }
 
 /**
- * The messages. If something is told aside, the cache's mark goes before it: the next request has nothing after that mark in
- * common with this one.
+ * The messages. If there is a message for this request alone, the cache's mark goes before it: the next request has nothing after that
+ * mark in common with this one.
  */
 function conversation(steps: readonly MessageStep[], to: Target, images: Images): Message[] {
   const messages = steps.map((step) => message(step, to, images))

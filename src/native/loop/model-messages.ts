@@ -22,7 +22,7 @@ export function frameOf(
   }
 }
 
-/** Told behind an attempt, and not in the frame, because few sessions have one. */
+/** Follows an attempt instead of being in the frame, because few sessions have a failed attempt. */
 const inPlace = 'What this attempt did is still in place: look before you do it again.'
 
 /** The part of a turn that the messages are made of. */

@@ -224,7 +224,7 @@ function* guideFacts(texts: readonly string[], name = 'hook'): Generator<Event, 
   for (const text of texts) yield { type: 'guide', name, text, mark: name }
 }
 
-/** How often the model is asked again for an answer in the form of the turn, with the provider's own means to hold it. */
+/** How often the model is asked again for an answer in the form of the turn; the provider then enforces the form, if it can. */
 const mostClosings = 2
 
 /** Returns the message that asks the model again when its answer does not fit the JSON Schema of the turn; undefined when the answer fits. */

@@ -3,11 +3,11 @@ import type { ConfigFormat } from './config-format.ts'
 import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { UnusableConfig } from './config-format.ts'
 
-/** JSON, with comments and trailing commas where a program takes them. */
+/** JSON, with comments and trailing commas if a program takes them. */
 export const jsonFormat: ConfigFormat = {
   find(text, path) {
     const node = findNodeAtLocation(rootOf(text), [...path])
-    // The parser's objects have no prototype, and would equal no plain object.
+    // The parser's objects have no prototype, and would not equal a plain object.
     return node && (JSON.parse(JSON.stringify(getNodeValue(node))) as unknown)
   },
   put(text, path, entry) {

@@ -33,7 +33,7 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
     isShell: true,
     input: { ...input, parse: parseInput },
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
-    // Ending one's own background command changes nothing else.
+    // Stopping one's own background command changes nothing else.
     effect: ({ command, outside }) =>
       background.ends(command) ? { does: 'nothing' } : defined({ does: 'command' as const, command, outside }),
     async run({ command, timeout_seconds = usualSeconds, background: behind }, call) {
@@ -67,7 +67,7 @@ async function runToEnd(
   const hold = new RunLimit(run, seconds, timeoutWords(seconds), call, parts.clock)
   const front = new FrontOutput(
     printed.collector(call, () => {
-      // `release` waits for the end.
+      // Not awaited here: `release` waits for the end of the run.
       void hold.end(tooMuch)
     }),
   )

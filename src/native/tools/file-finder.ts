@@ -10,7 +10,7 @@ type FinderParts = {
   clock: Clock
   /** Stops a listing that still runs. */
   signal?: AbortSignal
-  /** Lists other paths than the files below the folder. */
+  /** Lists paths other than the files below the folder. */
   list?(signal: AbortSignal): Promise<string[]>
 }
 

@@ -175,7 +175,7 @@ function joinAnswers(answers: readonly HookAnswer[]): HookOutcome {
   })
 }
 
-/** The output of one hook, and how it ended; `hint` says what lets it run outside the wall that stood around it. */
+/** The output of one hook, and how it ended; `hint` says what lets it run outside its wall. */
 type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string; hint?: string }
 
 /** Messages of programs that a wall may have refused something. */
@@ -186,7 +186,7 @@ const refused = /read-only file system|permission denied|operation not permitted
  * a wall is only a warning.
  */
 function refusedAnswer({ command, code, err, hint }: HookResult, event: HookEvent): HookAnswer | undefined {
-  // A shell that cannot open a file ends with 2, as a hook does that forbids a call in its own words.
+  // A shell that cannot open a file exits with 2, as does a hook that forbids a call in its own words.
   const signs = code === 2 ? /read-only file system/i : refused
   if (hint === undefined || code === 0 || !signs.test(err)) return undefined
   const words = `the hook ${brief(command)} could not do its work in the sandbox (${err.trim().split('\n').at(-1)}). ${hint}`

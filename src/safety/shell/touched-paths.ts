@@ -251,5 +251,5 @@ function meets(signs: readonly Sign[], name: string, how: 'surely' | 'maybe'): b
   return ends.has(name.length)
 }
 
-/** Whether a name holds bytes that are no text, so that the file cannot be opened by the name that was read. */
+/** Whether a name holds bytes that are not text, so that the file cannot be opened by the name that was read. */
 const isGarbled = (name: string) => name.includes('\uFFFD')

@@ -35,7 +35,7 @@ export type FileChange = { path: string; how: 'new' | 'changed' | 'removed'; bef
 /** A file as it was trusted. `copy` shows later what changed; long and binary files have none. */
 type TrustedFile = SteeringFile & { copy?: Ref }
 
-/** `answers`: the person said no yes to the folder, and only answered questions of a CLI there, which keeps them in these files. */
+/** `answers`: the person did not say yes to the folder, and only answered questions of a CLI there, which keeps them in these files. */
 type TrustRecords = Record<string, { at: number; files: TrustedFile[]; answers?: true }>
 
 const longestCopy = 64 * 1024
@@ -263,7 +263,7 @@ export const excessWords = (root: string, excess: string) =>
 
 /**
  * The files that were added, changed or removed, sorted by their paths. Rules that a CLI adds to a file of its own after a person's
- * answer are no change, unless git knows the file: then they may have come with the project.
+ * answer are not a change, unless git knows the file: then they may have come with the project.
  */
 function difference(before: readonly TrustedFile[], now: readonly SteeringFile[], root: string): FileChange[] {
   const known = new Map(before.map((file) => [file.path, file]))

@@ -48,7 +48,7 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
     gitPrograms({ root: tree, own: folder, project: root, folders: places, env })
   const asked = await Promise.all([
     ...(own === undefined ? [] : [programsOf(root, own.path)]),
-    // Where git cannot read the settings of a repository in the project, it cannot run anything by them either.
+    // If git cannot read the settings of a repository in the project, it cannot run anything that they name either.
     ...nested.trees().map(({ tree, folder }) => programsOf(tree, folder).catch(() => ({ kept: [], missing: [] }))),
   ])
   const programs = { kept: asked.flatMap(({ kept }) => kept), missing: asked.flatMap(({ missing }) => missing) }
@@ -102,7 +102,10 @@ function foldersAt(root: string): GitPlace[] {
 
 type Guard = { mounts: GitMount[]; settle(): string[] }
 
-/** Names that decide which programs git runs and where it looks. Those that are missing are made, empty, so that they can be held. */
+/**
+ * Names that decide which programs git runs and where it looks. Missing ones are made, empty, because only a name that exists can be made
+ * read-only.
+ */
 const heldFolders = ['hooks', 'modules', 'worktrees']
 const heldFiles = ['config', 'config.worktree', 'info/attributes', 'objects/info/alternates']
 

@@ -65,7 +65,7 @@ function openAll(path: string): void {
   for (const entry of entriesIn(path)) if (entry.isDirectory()) openAll(join(path, entry.name))
 }
 
-/** The entries of a folder; one that cannot be listed is opened first, if that is wished. Undefined where it stays shut. */
+/** The entries of a folder; one that cannot be listed is opened first, if that is wished. Undefined if it stays closed. */
 export function openedEntries(folder: string, mayOpen = true): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true })

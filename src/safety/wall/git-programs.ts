@@ -76,7 +76,7 @@ async function settingsOf({ own, env }: Asked): Promise<Setting[]> {
     const [key = '', ...value] = i % 2 === 0 ? fields[i + 1]!.split('\n') : []
     return i % 2 === 0 ? [{ origin, key, value: value.join('\n') }] : []
   })
-  // Settings without a file come from our own command line.
+  // Settings that are in no file come from the command line with which termaite starts git.
   return settings.filter(({ origin }) => origin.startsWith('file:'))
 }
 

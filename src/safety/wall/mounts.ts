@@ -34,7 +34,7 @@ export function layerMounts(mounts: readonly Mount[], { bare }: { bare: boolean 
   return [...kept.values()]
 }
 
-/** Whether a mount changes anything at a place of the host that is seen already, or read already. */
+/** Whether a mount changes anything: the wall may show a place of the host already, or let it be read already. */
 function isNeeded({ as, from }: Mount, isSeen: boolean, isRead: boolean): boolean {
   if (as === 'empty' || as === 'blank') return isSeen
   if (as === 'link' || as === 'folder') return !isSeen

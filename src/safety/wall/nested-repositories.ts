@@ -171,7 +171,7 @@ async function tame(
   if (kind === 'bare') {
     const isPlain = isBareFolder(path) && !isThere(join(path, 'commondir')) && path !== root
     if (isPlain || !held) return tameFolder(root, path, env, gitWrites)
-    // Without its HEAD the folder is no repository, and files of the project that lie there stay as they are.
+    // Without its HEAD the folder is not a repository, and files of the project that lie there stay as they are.
     const head = join(path, 'HEAD')
     return remove(root, head)
       ? [

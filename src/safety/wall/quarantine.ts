@@ -157,7 +157,7 @@ function openAll(path: string): void {
   for (const name of namesIn(path)) openAll(join(path, name))
 }
 
-/** Gives something whose name is no text one that is, in the same folder; returns the path of what has it. */
+/** Renames something whose name is not text, in the same folder; returns its new path. */
 export function withTextName({ path, bytes }: { path: string; bytes?: Buffer }): string {
   if (!bytes) return path
   const free = lookAt(path) ? `${path}-${randomName()}` : path

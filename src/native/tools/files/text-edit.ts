@@ -174,12 +174,12 @@ export const plainEndings = (text: string) => text.replaceAll('\r\n', '\n')
 
 const mostShown = 12
 
-/** Helps the model to send the right text: shows where the file has it with other white space, or the most similar lines. */
+/** Helps the model to send the right text: shows where the file has it with different white space, or the most similar lines. */
 export function nearestLines(text: string, wanted: string): string {
   const lines = text.split('\n')
   const want = wanted.replace(/^\n+|\n+$/g, '').split('\n')
   const spaced = lines.findIndex((_line, i) => want.every((line, j) => bare(lines[i + j] ?? '') === bare(line)))
-  if (spaced >= 0) return `The file has it with other white space:\n${numberedLines(lines, spaced, want.length)}`
+  if (spaced >= 0) return `The file has it with different white space:\n${numberedLines(lines, spaced, want.length)}`
   const [at, likeness] = mostAlike(lines, want)
   if (likeness < 0.4) return 'Nothing in the file is like it. Read the file again.'
   return `The most similar lines are:\n${numberedLines(lines, Math.max(0, at - 1), want.length + 2)}`

@@ -18,7 +18,7 @@ export async function outputOf(result: CallToolResult, blobs: Blobs): Promise<To
   const text = await short(parts.filter(Boolean).join('\n\n') || '(The tool returned nothing.)', blobs)
   if (result.isError) throw new Error(text)
   if (data === undefined && files.length === 0) return text
-  // Nested under `structured`, so that a server's data cannot pass for the data of our own tools.
+  // The structure is nested under `structured`, so that a server's data cannot pass for the data of our own tools.
   return defined({
     text,
     data: data === undefined ? undefined : { structured: data },

@@ -34,8 +34,8 @@ const mostOptions = 100
 const longestMessage = 2_000
 
 /**
- * Asks the person what a server wants to know, one question per field. Where nobody can be asked the request is declined; a
- * question that was withdrawn with its call is cancelled.
+ * Asks the person what a server wants to know, one question per field. If nobody can be asked the request is declined; a question that
+ * was withdrawn with its call is cancelled.
  */
 export async function elicit(
   server: string,
@@ -119,7 +119,8 @@ function questionOf(said: string, name: string, field: Field, required: boolean)
   const usual = field.default
   const leave = usual === undefined ? skip : { ...skip, label: `Keep ${String(usual)}` }
   const choices = choicesOf(field)
-  // Several may be marked here, so leaving out and declining are no options: no mark leaves the field out, Escape declines.
+  // Leaving out and declining are not offered as options, because several options may be marked: no mark leaves the field out, and Escape
+  // declines.
   if (field.type === 'array')
     return defined({
       about: 'choice',

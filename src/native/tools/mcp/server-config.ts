@@ -34,7 +34,7 @@ type HttpConfig = {
   oauth?: OAuthConfig
 }
 
-/** For a server that already knows this client; without it, the client registers itself. */
+/** A client that the server already knows; without it, termaite registers itself. */
 export type OAuthConfig = { clientId?: string; clientSecret?: string; clientMetadataUrl?: string; scope?: string }
 
 const defaultTimeoutSeconds = 60

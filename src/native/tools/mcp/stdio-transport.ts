@@ -101,7 +101,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line)
     } catch {
-      // Some servers print banners to standard output: they are kept with the error output, and are no failure.
+      // Some servers print banners to standard output: they are kept with the error output, and are not a failure.
       this.#errors.push(`${line}\n`)
       return
     }

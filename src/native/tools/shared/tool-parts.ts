@@ -57,7 +57,7 @@ export type ShellStart = {
   env?: ToolParts['env']
   /** Identifies the walls around the command: an interpreter is used again only behind the same ones. */
   walls?: string
-  /** To be called once the command's last process has exited: removes what it must not leave behind, and returns sentences about that. */
+  /** Called once the command's last process has exited: removes what it must not leave behind, and returns sentences about that. */
   settle?(): Promise<string[]>
 }
 

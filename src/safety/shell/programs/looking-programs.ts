@@ -10,7 +10,7 @@ const showing = setOf(
   'cat tac head tail wc nl od xxd hexdump md5sum sha1sum sha256sum sha512sum shasum cksum sum b2sum base32 base64 cut paste uniq fold fmt pr rev expand unexpand column diff diff3 cmp comm join strings stat file ls dir vdir du df tree exa eza readlink realpath tsort look zcat bzcat xzcat zstdcat nm objdump readelf size ldd cloc tokei wdiff colordiff',
 )
 
-/** Programs whose operands are no files. */
+/** Programs whose operands are not files. */
 const printing = setOf(
   'echo true false : pwd date cal whoami id groups uname arch hostname uptime nproc free ps pgrep pidof lsof which whereis type seq sleep wait jobs tty locale getconf getent lscpu lsblk lsmod lspci lsusb vmstat iostat w who last basename dirname expr factor numfmt yes clear tput stty times ulimit umask break continue return exit shift tr printf test [ dircolors ss netstat sw_vers',
 )
@@ -53,7 +53,7 @@ const shown = programOf({ class: 'reads', touch: 'read', takes: values })
 const writing = programOf({ class: 'edits', touch: 'write' })
 const jq = programOf({ class: 'reads', touch: 'read', skip: 1, takes: ['--arg', '--indent', '--tab'] })
 
-/** Where a shell goes: the folder is only looked at. */
+/** Judges the commands that change a shell's folder: the folder is only looked at. */
 const cd: Known = (args) => {
   const operands = args.filter((word) => wordText(word) !== '--')
   const away = operands.find((word) => !word.values || word.values.some((value) => value.startsWith('-')))

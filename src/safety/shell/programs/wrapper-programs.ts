@@ -171,7 +171,7 @@ const shell: Known = (args) => {
   return is('dynamic', 'it runs the commands in its input')
 }
 
-/** eval: its words joined are a script. */
+/** Judges `eval`: its words, joined, are a script. */
 const joinedScript: Known = (args) => {
   const unknown = args.find((word) => only(word) === undefined)
   if (unknown) return unclear(unknown)
