@@ -16,7 +16,7 @@ import { askedPerson, enclosed } from '../enclosure.ts'
 import { Lines } from '../../base/text/lines.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
-/** A longer line of stderr is no message about a retry. */
+/** A longer line of stderr cannot be a message about a retry. */
 const longestComplaint = 64 * 1024
 
 type PipeJob = {
