@@ -158,8 +158,8 @@ class LineConversation {
   }
 
   /**
-   * Takes answers to the question that was just printed once the person pauses: only then can they have read it. Text
-   * typed before that is no answer. A line that they sent is a prompt, and an unfinished one waits until after the answer.
+   * Takes answers to the question that was just printed once the person pauses: only then can they have read it. Text typed before that
+   * is not an answer. A line that they sent is a prompt, and an unfinished one waits until after the answer.
    */
   async #takeAnswers(): Promise<void> {
     const pause = (this.#pause = new TypingPause(this.#clock))

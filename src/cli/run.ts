@@ -112,7 +112,7 @@ async function reportFailure(error: unknown, io: Io, argv: readonly string[]): P
   return code
 }
 
-/** A line of one of the files that `config edit` opens, behind the folder of the file. */
+/** In an error about one of the files that `config edit` opens, the part after the path of the folder. */
 const ownSettingsLine = /^\/(?:settings\.json|config\.yaml):\d/
 
 /** Whether the person's own settings are broken, and were not just edited. Those of a project are not opened by `config edit`. */
@@ -214,7 +214,7 @@ function printAndSucceed(io: Io, text: string): number {
   return 0
 }
 
-/** A reader that closed early (`| head`, a closed terminal) is no error. A full disk is one, even when the turn succeeded. */
+/** A reader that closed early (`| head`, a closed terminal) is not an error. A full disk is one, even if the turn succeeded. */
 function reportWriteError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY)) return
   const why = error.errno === undefined ? error.message : getSystemErrorMessage(error.errno)

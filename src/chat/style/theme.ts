@@ -92,7 +92,10 @@ export const dark: Theme = {
   ...named([magenta, brightBlue, cyan], [brightMagenta, brightCyan]),
 }
 
-/** On white, yellow and most bright colours cannot be read: warnings are magenta, which no agent has here. */
+/**
+ * The theme for a white background, on which yellow and most bright colours cannot be read: warnings are magenta, which no agent has
+ * here.
+ */
 export const light: Theme = {
   ...dark,
   name: 'light',
@@ -104,7 +107,7 @@ export const light: Theme = {
   ...named([blue, cyan, brightBlack], [brightBlue, none]),
 }
 
-/** For NO_COLOR: weight, underline and reverse alone. */
+/** The styles for NO_COLOR: weight, underline and reverse alone. */
 export const plain: Theme = {
   name: 'plain',
   accent: none,

@@ -164,7 +164,7 @@ async function beginWork(
     },
     mask: border.toward('vendor'),
   }).finally(() => over.abort())
-  // Not awaited: the reports end with the supervision.
+  // Not awaited: the reports stop with the supervision.
   void status.keep(over.signal)
   return { working }
 }

@@ -10,7 +10,7 @@ import { UsageError } from '../../core/io.ts'
 /** Where the completion of one shell is kept: its script, and the shell's start file if that has to read the script. */
 type Place = { script: string; start?: { file: string; line: string } }
 
-/** The end of a line of ours in a start file, by which it is found again. */
+/** Ends each line that termaite adds to a shell's start file, so that the line is found again. */
 const mark = '# added by termaite completion --install'
 
 export const shellNames = ['bash', 'zsh', 'fish'] as const

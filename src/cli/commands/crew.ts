@@ -233,7 +233,7 @@ async function close({ io, open, values }: OpenedCrew, words: readonly string[])
   const ended = members + (await endTerminals(io, ({ of }) => of === 'nobody')).length
   if (values.json)
     print(io, JSON.stringify({ ended, kept: kept.map(({ id, worktree }) => ({ slot: id, ...worktree })) }))
-  else print(io, `The crew is closed. ${ended} ${ended === 1 ? 'agent was' : 'agents were'} ended.`)
+  else print(io, `The crew is closed. ${ended} ${ended === 1 ? 'agent was' : 'agents were'} stopped.`)
   for (const { worktree } of kept)
     say(
       io,

@@ -74,7 +74,7 @@ function checkLines({ tries = [] }: Task): string[] {
     '',
     `Checks of try ${last.number}:`,
     ...last.checks!.flatMap(({ command, exit, why, ms, output, ranBy }) => {
-      const end = exit === undefined ? (why ?? 'its end is not known') : `exit ${exit}`
+      const end = exit === undefined ? (why ?? 'how it ended is not known') : `exit ${exit}`
       const facts = [
         end,
         ...(ms > 0 ? [durationText(ms)] : []),

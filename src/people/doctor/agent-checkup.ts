@@ -48,7 +48,7 @@ export type Checkup = {
   answers: boolean | 'not asked'
   said?: string
   quota: string
-  /** Known to be out of quota, so it is not asked now. It is not broken, but takes no turns. */
+  /** The agent is known to be out of quota, so it is not asked now. It is not broken, but takes no turns. */
   parked?: true
   /** Whether the agent's own settings name our MCP server. */
   mcp: 'wired' | 'not wired'

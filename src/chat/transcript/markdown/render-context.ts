@@ -59,7 +59,7 @@ export class LazyDetails {
     const known = this.#diffs.get(change)
     if (known === undefined) {
       this.#diffs.set(change, 'loading')
-      // Drawn without the diff until it is computed.
+      // The block is drawn without the diff until that is computed.
       void diffLines({ type: 'diff', ...change }).then((lines) => {
         this.#diffs.set(change, lines)
         this.#tell()

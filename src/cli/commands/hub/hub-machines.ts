@@ -45,7 +45,7 @@ export async function showMachines(io: Io, values: Parsed['values'], words: read
 
 async function forget(io: Io, hub: HubClient, name: string): Promise<void> {
   await hub.operators.forgetMachine(name)
-  say(io, `The name ${name} is free: the next machine that links with it has it.`)
+  say(io, `The name ${name} is free: the next machine that links with it gets it.`)
 }
 
 async function changeMachine(io: Io, hub: HubClient, name: string, values: Parsed['values']): Promise<void> {

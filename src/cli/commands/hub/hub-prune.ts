@@ -12,7 +12,7 @@ import { confirm } from '../../../questions/terminal-questions.ts'
 import { readSettings } from '../../../settings/settings.ts'
 import { durationOf } from '../../arguments/args.ts'
 
-/** Removes finished tasks older than an age, after listing them. */
+/** Removes finished tasks that are older than a given age, after listing them. */
 export async function prune(io: Io, values: Parsed['values'], words: readonly string[]): Promise<number> {
   if (words.length > 0) throw new UsageError(`hub prune takes no words, but found "${words.join(' ')}".`)
   const server = typeof values.server === 'string' ? values.server : undefined

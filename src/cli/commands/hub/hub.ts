@@ -161,7 +161,7 @@ function printNewKey(io: Io, made: NewKey | { file: string }, json: boolean): vo
   if (json) return print(io, JSON.stringify({ ...key, key: secret }))
   const when = (at: number) => localTimeFrom(io.clock.now(), at)
   if (key.oldEnds !== undefined) say(io, `The old key of ${key.name} still works until ${when(key.oldEnds)}.`)
-  if (key.ends !== undefined) say(io, `The new key ends by itself: ${when(key.ends)}.`)
+  if (key.ends !== undefined) say(io, `The new key expires: ${when(key.ends)}.`)
   say(io, `The key of ${key.name} (${key.role}). It is shown only once. Give it to the client as TERMAITE_HUB_KEY:`)
   print(io, secret)
 }

@@ -82,13 +82,13 @@ export type Report = {
   done: Row[]
   review: Row[]
   failed: Row[]
-  /** Cancelled by somebody, or because a task that they need was cancelled. */
+  /** Tasks that somebody cancelled, or that needed a cancelled task. */
   cancelled: Row[]
   questions: Row[]
   open: Row[]
   /** The total usage of each agent that reports any, since the agent first registered. */
   spent: SpentBy[]
-  /** Sentences about every pause and drain, and about machines that run another version than the hub. */
+  /** Sentences about every pause and drain, and about machines whose version is not that of the hub. */
   paused?: string[]
   skew?: string
 }

@@ -26,7 +26,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     return 0
   }
   if (verb !== 'restore' || id === undefined || more.length > 0)
-    throw new UsageError('quarantine: write termaite quarantine, or termaite quarantine restore <id>.')
+    throw new UsageError('quarantine: type termaite quarantine, or termaite quarantine restore <id>.')
   const found = all.find((one) => one.id === id)
   if (!found)
     throw new UsageError(
