@@ -108,7 +108,7 @@ export class Crew {
     return readSlot({ ...this.#parts, ledger: this.#ledger, lastRows: this.#lastRows }, id, options)
   }
 
-  /** The last rows that a slot shows, without borders; a later read is not changed by it. */
+  /** The last rows that a slot shows, without borders. Reading them does not affect a later read of new rows. */
   async rows(slot: Slot, lines: number): Promise<string[]> {
     return cleanRows(await rowsOf(this.#parts, slot, lines))
   }
@@ -161,7 +161,7 @@ export class Crew {
     throw mayAnswer(slot) ? new EarlyError(words) : new CrewError(words)
   }
 
-  /** The conversation of a slot. */
+  /** Returns the conversation of a slot. */
   log(id: number): Log<Entry> {
     return logOf(this.#parts.store, this.workspace, id)
   }

@@ -48,7 +48,7 @@ export function handoffOf(outcome: Outcome, words = '', calls: readonly string[]
       what_was_done: trimmedText(outcome.text) || 'Nothing: the model declined the task.',
       evidence: [],
       unresolved_risks: ['The model declined the task.'],
-      exact_next_step: 'Do the task yourself, or give it to another agent in other words.',
+      exact_next_step: 'Do the task yourself, or give it to another agent, worded differently.',
       status: 'failed',
     }
   const denied = (outcome.denials ?? []).map((denial) => clipItem(`The worker was not allowed to do this: ${denial}`))
@@ -96,7 +96,7 @@ function statusOf(value: unknown): { status: WorkStatus; doubt: string[] } {
 
 function ofProse(text: string): Handoff {
   return {
-    what_was_done: trimmedText(text) || 'The worker ended without a word.',
+    what_was_done: trimmedText(text) || 'The worker stopped without a word.',
     evidence: [],
     unresolved_risks: [
       'The worker gave no handoff in the agreed form, so nothing in its text is marked as evidence, and what is left open is not said.',
@@ -106,7 +106,7 @@ function ofProse(text: string): Handoff {
   }
 }
 
-/** How many of its last calls a worker that gave no evidence is known by. */
+/** How many of its last calls count as evidence of a worker that named none. */
 const mostCalls = 10
 
 /** A call of a worker, as evidence of what it did. */
@@ -121,7 +121,7 @@ function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: 
     what_was_done: last === '' ? 'Nothing that the worker reported.' : `The last words of the worker: ${last}`,
     evidence: calls.slice(-mostCalls),
     unresolved_risks: [
-      clipItem(stopped ? `The worker was stopped: ${message}` : `The worker ended without a handoff: ${message}`),
+      clipItem(stopped ? `The worker was stopped: ${message}` : `The worker stopped without a handoff: ${message}`),
       ...(last === '' ? [] : ['The last words of the worker may be cut off, and nobody has checked them.']),
     ],
     exact_next_step: stopped

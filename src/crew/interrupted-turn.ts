@@ -33,13 +33,13 @@ const builtIn = '; a built-in terminal ends with the process that runs the crew,
 
 const crashOutcome = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
 
-/** The outcome of a turn, from its entries; undefined while it runs. */
+/** Reads the outcome of a turn from its entries; undefined while it runs. */
 export function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | undefined {
   const own = entries.filter((entry) => entry.turn === turn)
   const end = own.find((entry) => entry.type === 'end')
   if (!end) return undefined
   const reply = own.findLast((entry) => entry.type === 'reply')
-  // An end whose text is that of the reply is kept without it.
+  // An `end` that would repeat the reply is kept without its text.
   if (!end.outcome.ok || end.outcome.text !== '' || !reply) return end.outcome
   return { ...end.outcome, text: reply.text, whole: reply.whole }
 }

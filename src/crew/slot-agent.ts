@@ -42,7 +42,7 @@ export function announceTurns(agent: Agent, before: (turn: Turn) => Promise<unkn
 
 const workEvents = new Set<Event['type']>(['text', 'thought', 'call', 'reply', 'progress'])
 
-/** Whether an event shows that the agent has got its prompt. */
+/** Whether an event shows that the agent has received its prompt. */
 export function showsWork(event: Event): boolean {
   return event.type === 'state' ? event.state === 'busy' : workEvents.has(event.type)
 }
@@ -50,9 +50,9 @@ export function showsWork(event: Event): boolean {
 /** How the questions of an agent are kept in its slot. */
 type SlotQuestions = {
   edit(change: (slot: LivingSlot) => LivingSlot): Promise<Slot | undefined>
-  /** Called after each change. */
+  /** Called after each change of the questions. */
   shown(slot: Slot): Promise<void>
-  /** Once aborted, nothing more is kept. */
+  /** Once it aborts, nothing more is kept. */
   left: AbortSignal
 }
 

@@ -32,7 +32,7 @@ export function hasSend({ queue, flight, last }: Slot, send: string): boolean {
   return flight?.turn === send || last?.turn === send || queue.some(({ id }) => id === send)
 }
 
-/** Queues a prompt once; an agent without a turn is about to get it. */
+/** Queues a prompt once. An agent without a turn is about to get that prompt. */
 export function withSend(slot: LivingSlot, send: Send): LivingSlot {
   if (hasSend(slot, send.id)) return slot
   const [first, ...more] = slot.queue
@@ -72,14 +72,14 @@ export function withNotice(slot: LivingSlot, { status, text, final }: Notificati
   return { ...slot, worker: { ...slot.worker, notices } }
 }
 
-/** Gives a worker its place, before it begins. */
+/** Gives a worker its place before it begins. */
 export function withPlace(slot: LivingSlot, { cwd, path, told }: WorkerPlace): LivingSlot {
   if (!slot.worker || slot.state !== 'starting') return slot
   const queue = slot.queue.map((send, at) => (at === 0 ? { ...send, text: `${send.text}\n\n${told}` } : send))
   return { ...slot, cwd, queue, worker: { ...slot.worker, apart: { ...slot.worker.apart, path } } }
 }
 
-/** Ends the messages to a worker whose turn is over; one that was sent another prompt meanwhile goes on. */
+/** Closes the queue of a worker whose turn is over; a worker that was sent another prompt meanwhile continues. */
 export function closeMessages(slot: LivingSlot): LivingSlot {
   return slot.worker && slot.queue.length === 0 ? { ...slot, worker: { ...slot.worker, landed: true } } : slot
 }
@@ -128,7 +128,7 @@ export function goneSlot(slot: LivingSlot, { state, why, screen, worktree }: Slo
   return defined({ ...fields, last, state, why, screen, worktree, queue: [] })
 }
 
-/** The fields that a living slot keeps from state to state. */
+/** The fields that a living slot keeps when its state changes. */
 function fieldsOf(slot: LivingSlot) {
   const { state: _state, why: _why, flight: _flight, asks: _asks, screen: _screen, ...fields } = slot
   return fields

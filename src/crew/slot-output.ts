@@ -20,7 +20,7 @@ export type ReadOptions = {
 
 export type Read = { output: string; state: SlotState; matched?: boolean }
 
-/** Last rows that are forgotten with the process. */
+/** A memory of last rows that ends with the process. */
 export function lastRowsInMemory(): LastRows {
   const known = new Map<number, string[]>()
   return {
@@ -106,10 +106,10 @@ async function patternTest(source: string): Promise<(text: string) => boolean> {
   }
 }
 
-/** The number of equal rows in a row that are not drawn twice by chance. */
+/** This many equal rows in a row are the same rows: a program does not draw so many twice by chance. */
 const tellingRows = 20
 
-/** How many of the last rows may have been drawn over: a prompt, a line that was going on. */
+/** How many of the last rows the program may have drawn over: a prompt, or a line that was still growing. */
 const looseRows = 3
 
 /**
@@ -120,7 +120,7 @@ export function newRows(before: readonly string[], now: readonly string[]): stri
   for (let drop = 0; drop <= looseRows && drop < before.length; drop++) {
     const length = before.length - drop
     const end = before.slice(Math.max(0, length - tellingRows), length)
-    // So few rows may occur again anywhere, so they count only at the beginning of the output, where they were before.
+    // Rows as few as these may occur anywhere by chance: they count only at the beginning of the output, where they were before.
     const at = length <= tellingRows ? (startsWith(now, end, 0) ? 0 : -1) : lastIndexOf(now, end)
     if (at >= 0) return now.slice(at + end.length)
   }

@@ -55,7 +55,7 @@ export class SlotRunner {
   #watched: Terminal | undefined
   #exit: Exit | undefined
   #closing: Promise<Ref | undefined> | undefined
-  /** Whether this runner has opened the agent: an agent that still has no terminal after that is one without any. */
+  /** Whether this runner has opened the agent: an agent that still has no terminal after that never gets one. */
   #used = false
   /** Whether the slot had no terminal when this runner began. */
   #fresh = false
@@ -67,7 +67,7 @@ export class SlotRunner {
 
   constructor(slot: LivingSlot, parts: KeeperParts) {
     const { workspace, clock, owner, alive } = parts
-    // A command that ends the agent, or leaves it, does not wait for a store that fails.
+    // A command that stops or leaves the agent does not wait for a store that fails.
     const store = patientStore(parts.store, clock, AbortSignal.any([this.#stop.signal, this.#left.signal]))
     this.#id = slot.id
     this.#parts = { ...parts, store }
@@ -110,7 +110,7 @@ export class SlotRunner {
     void this.#close()
   }
 
-  /** Leaves the agent to the next keeper, or ends it when its terminal does not outlive this process. */
+  /** Leaves the agent to the next keeper, or stops it if its terminal does not outlive this process. */
   async leave(): Promise<void> {
     if (this.#parts.outlives() && (!this.#agent || this.#agent.leave)) {
       this.#left.abort()
@@ -195,7 +195,7 @@ export class SlotRunner {
     await this.#follow(this.#conversation.converse(agent, text, this.#world(slot), send.id))
   }
 
-  /** Goes on with a turn that another process left. */
+  /** Continues a turn that another process left unfinished. */
   async #takeUp(slot: LivingSlot, flight: Flight): Promise<void> {
     const { entries } = await this.#conversation.read()
     const terminal = await this.#find(slot)
@@ -212,7 +212,7 @@ export class SlotRunner {
     const { late, budget } = this.#work ?? {}
     return {
       cwd,
-      // The agent also keeps to its own leash, which the roster knows.
+      // The leash from the agent's own settings applies too; the roster knows it.
       leash: heldLeash('all', slot),
       signal: late ? AbortSignal.any([this.#stop.signal, late]) : this.#stop.signal,
       left: this.#left.signal,

@@ -15,7 +15,7 @@ export type Spawn = {
   task?: string
   cwd: string
   leash: Leash
-  /** A leash that a person gave it, beyond the settings. */
+  /** A leash that a person gave the agent, beyond the settings. */
   allowed?: Leash
   model?: string
   /** The folder of the walled agent that spawns this one. */

@@ -31,9 +31,9 @@ export class WorkerTurn {
     this.#slot = slot
     this.#host = host
     const shared = host?.budget ?? noBudget
-    const raise = 'the steps that the worker is spawned with'
+    const raise = 'the steps that the worker was spawned with'
     this.budget = worker.steps === undefined ? shared : withSteps(shared, worker.steps, raise)
-    // Some agents say nothing until they have their answer: the screen shows at once that the worker has begun.
+    // Some agents show nothing until they have their answer, so termaite reports at once that the worker has begun.
     host?.seen(slot, workerState(slot, 'starting'))
     const late = new AbortController()
     this.late = host?.over ? AbortSignal.any([late.signal, host.over]) : late.signal

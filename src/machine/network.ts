@@ -39,7 +39,7 @@ export function leadsOut(four: string, six: string): boolean {
 /** Says whether a route is up and does not reject packets. */
 const isUp = (flags = '0') => (parseInt(flags, 16) & 0x201) === 1
 
-/** Whether the machine has an address that is not local: the only evidence of a network where the system shows no routes. */
+/** Whether the machine has an address that is not local: the only evidence of a network if the system shows no routes. */
 function hasAddress(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return addresses.some(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address))

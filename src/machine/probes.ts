@@ -53,7 +53,7 @@ export class Probes {
   async #ask(argv: [string, ...string[]]): Promise<ProgramAnswer | undefined> {
     const { env, clock, limitMs = 1500, signal } = this.#parts
     if (signal?.aborted) return undefined
-    // Not in the project's folder: nothing from there may run or be loaded by a scan.
+    // Programs do not run in the project's folder: nothing from there may run or be loaded by a scan.
     const command = { argv, cwd: '/', env: { ...withoutGit(withoutModelKeys(env)), LC_ALL: 'C' }, clock }
     const run = await start(command).catch(() => undefined)
     if (!run) return undefined

@@ -27,7 +27,7 @@ const agentName = describeSetting(name, { not: { enum: reservedNames } })
 
 const agentFields = {
   command: setting(
-    'The command of the agent. Without "args" it runs under bash exactly as it is written. May be left out where "profile" names the CLI.',
+    'The command of the agent. Without "args" it runs under bash exactly as it is written. May be left out if "profile" names the CLI.',
     filled,
   ),
   args: setting(

@@ -55,7 +55,7 @@ async function findTmux(env: Env): Promise<{ program: string } | { why: string }
       env: { PATH: withoutProject(env).PATH },
       timeout: 5_000,
     })
-    // As in `tmux 3.3a` and `tmux next-3.6`.
+    // Reads the version in `tmux 3.3a` and `tmux next-3.6`.
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
     const version = [Number(major), Number(minor)] as const
     if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return { program }

@@ -56,7 +56,7 @@ function leadFault({ settings }: App, named: string | undefined): string | undef
   const leads = agents.filter((agent) => agent.kind === 'native' || takesServers(agent))
   const unpriced = settings.coordinator.cost !== undefined && leads.every((one) => priceKnowledge(one) === 'unknown')
   if (leads.length > 0 && unpriced)
-    return `coordinator.cost in the settings cannot be held, because the price of an answer of ${leads.map(({ name }) => name).join(', ')} is not known. Limit coordinator.tokens instead; termaite config edit opens the settings.`
+    return `coordinator.cost in the settings cannot be enforced, because the price of an answer of ${leads.map(({ name }) => name).join(', ')} is not known. Limit coordinator.tokens instead; termaite config edit opens the settings.`
   if (agents.length === 0 || leads.length > 0) return undefined
   const [who, its] =
     named === undefined ? ['None of your agents can', 'their programs take'] : [`${named} cannot`, 'its program takes']
@@ -163,7 +163,7 @@ function priceFault({ settings }: App, name: string, where: WorkerSite): string 
   const [what, otherwise] = isKnown
     ? [`${name} in a terminal`, 'Have it work in the background']
     : [name, 'Choose another agent']
-  return `the price of an answer of ${what} is not known, so coordinator.cost in the settings could not be held. ${otherwise}.`
+  return `the price of an answer of ${what} is not known, so coordinator.cost in the settings could not be enforced. ${otherwise}.`
 }
 
 /** The copies of the project that the workers of a turn work in. */

@@ -45,13 +45,13 @@ export function hasOwnGitFolders(root: string, { own, common }: { own: string; c
 /** The value of `core.worktree`, as git writes it into the settings of a submodule. */
 const worktreeIn = (config: string) => /^\[core\]\n(?:[ \t].*\n)*?[ \t]*worktree = (.+)$/m.exec(config)?.[1]
 
-/** Returns the folder whose settings, objects and refs a git folder uses; throws where git could not read which one it is. */
+/** Returns the folder whose settings, objects and refs a git folder uses; throws if git could not tell which one that is. */
 export function commonFolder(own: string): string {
   const shared = join(own, 'commondir')
   return isThere(shared) ? resolve(own, withoutEnd(readFileSync(shared, 'utf8'))) : own
 }
 
-/** Reads the file `.git` of a worktree or submodule, which names its real folder; throws where git would not accept it. */
+/** Reads the file `.git` of a worktree or submodule, which names its real folder; throws if git would not accept the file. */
 export function pointer(text: string): string {
   const start = 'gitdir: '
   const path = withoutEnd(text.slice(start.length))
@@ -59,7 +59,7 @@ export function pointer(text: string): string {
   return path
 }
 
-/** Git takes off the end of the line and nothing else: with a blank behind it, a path names another folder. */
+/** Git strips the end of the line and nothing else: a path that ends with a blank names another folder. */
 const withoutEnd = (text: string) => text.replace(/[\r\n]+$/, '')
 
 /**
@@ -150,7 +150,7 @@ export function withGitConfig<E extends Env>(
 
 /**
  * Returns an environment in which looking at a project's repository starts no file monitor and takes no lock that it does not need.
- * Repositories inside it that are no submodules are not looked into, since their settings are a stranger's.
+ * Repositories inside it that are not submodules are not looked into, since their settings are a stranger's.
  */
 export function withQuietGit<E extends Env>(env: E, root: string): E & Record<string, string | undefined> {
   const settings: (readonly [string, string])[] = [['core.fsmonitor', 'false']]

@@ -71,8 +71,8 @@ export function projectGit(env: Env): Git {
 }
 
 /**
- * The words and the environment by which a command shows the repository of a folder as `projectGit` does; `remove` is called
- * after its end. Undefined where there is no repository.
+ * The words and the environment by which a command shows the repository of a folder as `projectGit` does; `remove` is called after its
+ * end. Undefined if there is no repository.
  */
 export async function showingGit(
   cwd: string,
@@ -143,7 +143,7 @@ const reading = new Set([
 ])
 
 function viewOf({ root, own, common }: Repository, given: Env, writes: boolean) {
-  // Git also runs outside the project here, where it would not know whose folders on the PATH to pass over.
+  // Git also runs in folders outside the project here. There, `runGit` could not tell which folders on the PATH belong to the project.
   const env = withoutProject(given, root)
   const path = realpathSync(mkdtempSync(join(env.TMPDIR || tmpdir(), 'termaite-git-')))
   const filled = writes ? created.map((name) => join(common, name)) : []
@@ -215,7 +215,7 @@ const isFormat = (key: string) =>
 
 const isFilter = (key: string) => /^filter\..*\.(?:clean|smudge|process|required)$/s.test(key)
 
-/** Resolves the path of an excludes file, and leaves out one that is no file: git would wait for ever at a named pipe. */
+/** Resolves the path of an excludes file, and leaves out one that is not a file: git would wait for ever at a named pipe. */
 function readable(setting: GitSetting, root: string): GitSetting[] {
   if (setting.key !== 'core.excludesfile' || setting.value?.startsWith('~/')) return [setting]
   const value = resolve(root, setting.value ?? '')
@@ -224,7 +224,7 @@ function readable(setting: GitSetting, root: string): GitSetting[] {
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** For folders that another process may have made or filled meanwhile. */
+/** Ignores errors: another process may have made or filled the folder meanwhile. */
 function ignoringFaults(act: () => void): void {
   try {
     act()

@@ -44,7 +44,7 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Ra
   return collect(gitProgram(options), args, { ...defined({ input, signal, enough, heard }), cwd, env: gitEnv(options) })
 }
 
-/** The words and the environment with which git is started by somebody else. */
+/** The arguments and the environment for a caller that starts git itself. */
 export const gitCommand = (
   args: readonly string[],
   places: GitPlaces,
@@ -101,7 +101,7 @@ export function makeStop(folder: string): string {
   try {
     symlinkSync(['/bin/false', '/usr/bin/false'].find((path) => existsSync(path)) ?? '/nonexistent', program)
   } catch (error) {
-    // Another process made it at the same moment.
+    // Another process made the link at the same moment.
     if (errorCode(error) !== 'EEXIST') throw error
   }
   return folder
@@ -167,7 +167,7 @@ function remoteVariables(env: Env): Env {
   }
 }
 
-/** The program that is named where there is no git. */
+/** A path that does not exist, for a machine without git. */
 const missing = '/nonexistent/git'
 
 /** Finds git on the PATH, never in a project: `node_modules/.bin` of a repository may hold a program of that name. */

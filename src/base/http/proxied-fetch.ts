@@ -7,8 +7,8 @@ import { hasProxy, proxyFor, trustAuthorities } from './http-route.ts'
 const mostRedirects = 10
 
 /**
- * Returns a `fetch` that goes through the proxies of the environment and trusts its authorities, for libraries that take one.
- * Where an address needs no proxy it is the global one.
+ * Returns a `fetch` that goes through the proxies of the environment and trusts its authorities, for libraries that take one. For an
+ * address without a proxy, the global `fetch` is used.
  */
 export function fetchFor(env: Env): typeof fetch {
   return async (input, init) => {

@@ -59,7 +59,7 @@ export function collect(command: string, args: readonly string[], options: RunOp
       err = (err + chunk).slice(-mostWords)
       if (options.heard?.(chunk)) end()
     })
-    // A command that does not read its input closes the pipe: that is no failure.
+    // A command that does not read its input closes the pipe: that is not a failure.
     child.stdin?.on('error', () => {}).end(options.input)
     options.signal?.addEventListener('abort', end, { once: true })
   })

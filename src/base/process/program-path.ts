@@ -32,7 +32,7 @@ export function programOutside(word: string, env: Env, trees: readonly string[])
   return undefined
 }
 
-/** Finds a program on the PATH outside every tree of the repository of `cwd`, too. */
+/** Finds a program on the PATH, and passes over those in any tree of the repository of `cwd`. */
 export function findOutside(word: string, env: Env, cwd?: string): string | undefined {
   return programOutside(word, env, treesOf(env, cwd))
 }
@@ -64,8 +64,8 @@ export function ownProgram(word: string, env: Env, cwd: string): string {
 }
 
 /**
- * A command line whose program is not chosen by the project: where a folder of the project on the PATH would decide, the first
- * word is replaced by the program outside, or by a path that does not exist. Any other line stays as it is written.
+ * A command line whose program is not chosen by the project: if a folder of the project on the PATH would decide, the first word is
+ * replaced by the program outside, or by a path that does not exist. Any other line stays as it is written.
  */
 export function bypassFolderProgram(line: string, env: Env, cwd: string): string {
   const [, blank = '', word] = /^(\s*)([\w.+-]+)(?=\s|$)/.exec(line) ?? []

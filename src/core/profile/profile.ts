@@ -49,7 +49,7 @@ export interface Dialect {
 
 /** How a CLI's reasoning effort is set. */
 type EffortFacts = {
-  /** The levels that it knows. */
+  /** The levels that the CLI knows. */
   levels: readonly Effort[]
   /** Returns the arguments for a level, which are put after `command` and after the command in a terminal. */
   words(level: Effort): string
@@ -190,9 +190,9 @@ export type CliPlace = { home: string; cwd: string; env: Env }
 export type CliFiles = {
   /** The CLI's own folders: settings, extensions, logins and state. */
   folders: readonly string[]
-  /** Folders in them whose changes are kept: the sessions by which the CLI resumes a thread. */
+  /** Folders inside those whose changes are kept: the sessions by which the CLI resumes a thread. */
   sessions: readonly string[]
-  /** Folders in them that start empty: locks, logs and the like, which the CLI need not see. */
+  /** Folders inside those that start empty: locks, logs and the like, which the CLI need not see. */
   fresh?: readonly string[]
   /** Places in the sessions that steer later runs, such as memories and downloaded programs: private like the rest. */
   steering?: readonly string[]
@@ -254,7 +254,7 @@ export interface Profile {
   retrying?(line: string, now: number): Failure | undefined
   /** Whether the CLI could not find the thread to resume. */
   lostThread?(ended: Ended): boolean
-  /** The commands that a person types to install it, to log in, and to see its version. */
+  /** The commands that a person types to install the CLI, to log in, and to see its version. */
   install: string
   login: string
   version: string

@@ -16,7 +16,7 @@ export type SupervisedSessionState = Spent & {
   id: string
   agent: string
   workflow: string
-  /** The last rows of its screen. */
+  /** The last rows of the agent's screen. */
   lastOutput: string
   timestamp: string
   /** The key by which the CLI resumes its own session. */
@@ -29,9 +29,9 @@ export type SupervisedSessionState = Spent & {
   /** Whether the agent works in the project itself, as the person asked. */
   here?: boolean
   worktree?: Worktree
-  /** The prompt that was on its way to the CLI: its mark in the terminal is made of the id `turn`. */
+  /** The prompt that was on its way to the CLI: its mark in the terminal is derived from the id `turn`. */
   flight?: { turn: string; prompt: string; ticket?: string }
-  /** The process that supervises it. */
+  /** The process that supervises the agent. */
   owner: string
 }
 
@@ -129,7 +129,7 @@ export function sessionStates(root: string): SupervisedSessionState[] {
     .flatMap((id) => readState(join(sessionsIn(root), id, 'session.json')) ?? [])
 }
 
-/** Whether a part of a session is missing, or an object with these texts. */
+/** Whether this value is missing, or is an object whose fields `texts` are strings. */
 function hasTexts(part: unknown, needed: readonly string[], more: readonly string[]): boolean {
   if (part === undefined) return true
   if (!isPlainObject(part)) return false

@@ -13,16 +13,16 @@ export type WatchedSlot = {
   prompt: string
   /** The reason for the state, or the question that waits for a person. */
   note?: string
-  /** The dangerous parts of what its question would allow. */
+  /** The dangerous parts of what the agent's question would allow. */
   dangers?: readonly string[]
-  /** The last rows of its terminal. */
+  /** The last rows of the agent's terminal. */
   rows: readonly string[]
 }
 
 export type WatchView = {
   workspace: string
   slots: readonly WatchedSlot[]
-  /** Trouble that a person should know, such as a keeper that has stopped. */
+  /** Trouble that a person should know of, such as a keeper that has stopped. */
   trouble?: string
   selected: number | undefined
   zoomed: boolean

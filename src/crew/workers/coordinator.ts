@@ -19,7 +19,7 @@ import { TreeBudget } from '../../core/work/tree-budget.ts'
 type OpenWorkers = {
   board: WorkerBoard
   final: FinalAnswer
-  /** Whether the program that leads was given the tools and did not take them. */
+  /** Whether the program that leads was given the tools and did not load them. */
   alone?(): boolean
   /** Stops every worker that is still at work, takes the tools away again, and notes how the turn closed. */
   close(how: NonNullable<Worker['closed']>): Promise<void>
@@ -70,7 +70,7 @@ export function coordinatingAgent(agent: Agent, open: OpensWorkers, limits: Held
 
 /** Names for the person the workers that the crash of an earlier turn stopped. */
 const lostNote = (lost: readonly WorkerView[]) =>
-  `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} ended with it: ${ids(lost)}. The coordinator learns what was done by then.`
+  `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} stopped with it: ${ids(lost)}. The coordinator learns what was done by then.`
 
 /** Tells the person that nothing was delegated because nothing could be. */
 const aloneNote = (name: string) =>

@@ -58,7 +58,7 @@ export function checkWords({ passed, refused, evidence }: CheckSeen): string {
     : `A check of the project fails after the changes were brought in: ${cut}`
 }
 
-/** Adds risks to an envelope; work that is not whole is partial. */
+/** Adds risks to an envelope. Work that is not complete then counts as partial. */
 export function partial(envelope: Envelope, risks: readonly string[], next?: string): Envelope {
   const { status, unresolved_risks, exact_next_step } = envelope
   return {

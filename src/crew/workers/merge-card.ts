@@ -10,7 +10,7 @@ import { workerId, workerRole } from '../worker.ts'
 /** The folders of the two versions of a file: the project, and the worker's copy of it. */
 type BothTrees = { root: string; copy: string }
 
-/** The most files, and the largest ones, that a card or an event shows. */
+/** How many files, and how large a file, a card or an event shows at most. */
 const most = { files: 20, bytes: 128 * 1024 }
 
 export const strayWords = (strays: readonly Stray[]): string =>

@@ -26,7 +26,7 @@ export function fileStore(home: string, { clock = realClock, tell }: Partial<Sto
 
 function place(home: string, name: string): string {
   if (name === '' || name.startsWith('/') || normalize(name) !== name || name.startsWith('..'))
-    throw new StoreError(`${JSON.stringify(name)} is no name in the store`)
+    throw new StoreError(`${JSON.stringify(name)} is not a valid name in the store`)
   return join(home, name)
 }
 

@@ -76,7 +76,7 @@ export function parseLine<T>(line: RawLine): Line<T>[] {
   const start = findItem(text)
   if (start === undefined) return [{ at: line.at, broken: text }]
   const rest = text.slice(start)
-  // Counted from the end, because a torn write may stop inside a character, and its text then has other bytes.
+  // The position is counted from the end, because a torn write may stop inside a character, and its text then has other bytes.
   const before = line.bytes.length - Buffer.byteLength(rest)
   const remnant = { ...line, bytes: line.bytes.subarray(0, before) }
   return [...parseLine<T>(remnant), { at: line.at + before, item: item<T>(rest)! }]
@@ -94,8 +94,8 @@ function item<T>(text: string): T | undefined {
 }
 
 /**
- * Finds where a whole item begins after a torn one. It must begin with the same first key as the torn one: a line that was cut
- * after a nested object ends in a whole object too, which is no item.
+ * Finds where a whole item begins after a torn one. It must begin with the same first key as the torn one: a line that was cut after a
+ * nested object ends in a whole object too, which is not an item.
  */
 function findItem(text: string): number | undefined {
   if (!text.trimEnd().endsWith('}')) return undefined
