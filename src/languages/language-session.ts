@@ -35,7 +35,7 @@ const mostUnanswered = 2
 const retryMs = 50
 /** How long a server that was just started may say that it still reads the project, before it is asked all the same. */
 const busyMs = 15_000
-/** How many other open files the server is asked about after an edit, and for how long. */
+/** How many other open files the server is asked to check after an edit, and for how long. */
 const mostOthers = 8
 const othersMs = 1_000
 

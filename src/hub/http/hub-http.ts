@@ -54,7 +54,7 @@ type AccessParts = FrontOptions & {
   version?: string
 }
 
-/** What callers get that were let in. */
+/** The parts of the hub that callers reach once they were let in. */
 type CallerParts = StreamParts & {
   routes: readonly HubRoute[]
   mcp: McpEndpoint<HubCaller>

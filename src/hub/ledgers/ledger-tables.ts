@@ -336,7 +336,7 @@ const written = <Row>(table: Table<Row>, rows: readonly Row[], gone: readonly st
   gone,
 })
 
-/** What a round writes besides tasks and agents: for each table the rows, and the keys of those that are removed. */
+/** The rows that a round writes besides tasks and agents, by table, and the keys of the rows that it removes. */
 export const sideWrites = (
   writes: LedgerWrites,
 ): readonly { table: AnyTable; rows: readonly unknown[]; gone: readonly string[] }[] => [

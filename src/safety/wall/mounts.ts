@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 /**
  * How one place looks from behind a wall: readable, writable, an empty folder (`empty`), a file without content (`blank`), a folder
  * that only holds other mounts (`folder`), a folder for files that may be lost (`temporary`), or a link. Paths are real paths.
- * Where mounts lie inside each other, the innermost one decides.
+ * If mounts lie inside each other, the innermost one decides.
  */
 export type Mount = {
   path: string

@@ -169,7 +169,7 @@ export function withTextName({ path, bytes }: { path: string; bytes?: Buffer }):
 }
 
 /**
- * Does something with a file by a path through its open folder; fails if that folder is not where it was: another command of the
+ * Does something with a file by a path through its open folder; fails if that folder was moved: another command of the
  * turn could replace it by a link to a folder outside the project.
  */
 export function inFolder(path: string, act: (held: string) => void): boolean {

@@ -20,7 +20,7 @@ type HubQuestionParts = {
 const againMs = 1_000
 
 /**
- * Puts the dialogs of a supervised CLI to the hub, where a person answers them with `termaite task answer`. A dialog that is
+ * Puts the dialogs of a supervised CLI to the hub; a person answers them with `termaite task answer`. A dialog that is
  * answered on the CLI's own screen is withdrawn there. A hub that is away is asked again until it is back.
  */
 export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {

@@ -154,7 +154,7 @@ class MachineRoom {
   }
 }
 
-/** What a waiting agent is given now: the news that it was evicted, or its first message. */
+/** Gives a waiting agent the news that it was evicted, or its first message. */
 function deliver(rows: RoundRows, id: string): Given {
   const agent = rows.agent(id)
   if (agent.evicted !== undefined) {
