@@ -154,11 +154,11 @@ test('words around a tool call are paragraphs of one fact', async () => {
   )
   assert.deepEqual(
     (await facts()).filter(({ type }) => type === 'words'),
-    [{ type: 'words', by: 'a', text: 'I look.\n\nI found it', cut: 'limit' }],
+    [{ type: 'words', by: 'a', text: 'I look.\n\nI found it', cut: 'limit', calls: [{ call: 'c', at: 7 }] }],
   )
 })
 
-test('words of an agent before its calls are kept too, unless its reply repeats them; no agent is told', async () => {
+test('words of an agent before its calls are kept too, or their place in the reply that repeats them; no agent is told', async () => {
   const { open, facts } = machine()
   const call = (call: string): ScriptStep[] => [
     { type: 'call', call, tool: 'bash', input: {} },
@@ -192,8 +192,18 @@ test('words of an agent before its calls are kept too, unless its reply repeats 
     other.open().converse(scriptedAgent('a', [[...said, ...ends('I look.\n\nNot there.\n\nFound.')]]), 'x', world()),
   )
   assert.deepEqual(
-    (await other.facts()).filter(({ type }) => type === 'words'),
-    [],
+    (await other.facts()).filter(({ type }) => type === 'words' || type === 'reply'),
+    [
+      {
+        type: 'reply',
+        by: 'a',
+        text: 'I look.\n\nNot there.\n\nFound.',
+        calls: [
+          { call: 'c', at: 7 },
+          { call: 'e', at: 19 },
+        ],
+      },
+    ],
   )
 })
 

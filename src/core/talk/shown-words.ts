@@ -2,11 +2,13 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Cut, Entry, Event, Fact, Words } from './entry.ts'
 import type { Failure, FailureKind } from './outcome.ts'
 import type { Blobs, Log } from './store.ts'
+import type { CallPlace } from './call-places.ts'
 import { callAfter } from '../../base/time/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 import { LongText } from './body.ts'
+import { endsOfPieces } from './call-places.ts'
 
 /**
  * Words of one agent, as a line of the side log of a turn. `after` counts the facts of the conversation that contain earlier words
@@ -113,13 +115,19 @@ export class ShownWords {
     Object.assign(voice, { after: voice.after + 1, ...silent() })
   }
 
-  /** Returns what an agent said before its calls and does not repeat in its reply, as facts to keep before the reply. */
-  asides(by: string, reply: string): SignedFact[] {
-    const { earlier } = this.#voice(by, [])
-    const said = earlier.map(({ call, text }) => ({ call, text: text.trim() }))
-    return said
-      .filter(({ text }) => text !== '' && !reply.includes(text))
-      .map(({ call, text }) => ({ type: 'words', by, call, text }))
+  /**
+   * Returns what an agent said before its calls: `calls` are the places of the calls in its reply, and `asides` the words that the reply
+   * does not repeat, as facts to keep before the reply.
+   */
+  beforeCalls(by: string, reply: string): { calls: CallPlace[]; asides: SignedFact[] } {
+    const voice = this.#voice(by, [])
+    const calls = callPlaces(voice, reply)
+    const asides = voice.earlier.flatMap(({ call, text }): SignedFact[] => {
+      const said = text.trim()
+      const isInReply = said === '' || calls.some((place) => place.call === call) || reply.includes(said)
+      return isInReply ? [] : [{ type: 'words', by, call, text: said }]
+    })
+    return { calls, asides }
   }
 
   /** Returns the words of an agent whose attempt failed, as facts to keep. */
@@ -214,14 +222,18 @@ export class ShownWords {
       const unread = await (log && spoke ? readAll(log, add) : undefined)
       for (const voice of this.#voices.values()) if (voice.waiting !== '') await add(pieceOf(voice, voice.waiting))
       const facts: SignedFact[] = []
-      for (const [{ by, from, failure }, all] of texts) {
+      for (const [voice, all] of texts) {
+        const { by, from, failure } = voice
         // If the same words were shown more than once, the longest text contains the others.
         const [longest, ...others] = all.sort((a, b) => b.chars - a.chars)
         for (const other of others) await other.drop()
         const body = await longest!.finish()
         const how = failure ? cutBy(failure) : cut
         const roles = from.length > 0 ? from : undefined
-        if (body.text !== '') facts.push(defined({ type: 'words', by, from: roles, cut: how, ...body }))
+        // A text that was cut for the log has lost the places.
+        const calls = body.whole ? [] : callPlaces(voice, body.text)
+        const between = calls.length > 0 ? calls : undefined
+        if (body.text !== '') facts.push(defined({ type: 'words', by, from: roles, cut: how, calls: between, ...body }))
       }
       return unread ? [...facts, unread] : facts
     })
@@ -250,6 +262,16 @@ const silent = (): Pick<Voice, 'waiting' | 'spoke' | 'paused' | 'paragraph' | 'e
   paragraph: '',
   earlier: [],
 })
+
+/** The places in a text of the calls before which an agent said a part of it. */
+function callPlaces({ earlier, paragraph }: Voice, text: string): CallPlace[] {
+  if (earlier.length === 0) return []
+  const ends = endsOfPieces(text, [...earlier.map((said) => said.text), paragraph])
+  return earlier.flatMap((said, index) => {
+    const at = ends[index]
+    return at === undefined || said.text.trim() === '' ? [] : [{ call: said.call, at }]
+  })
+}
 
 /** Ends a paragraph at a call. */
 function paused(voice: Voice, call: string): void {
