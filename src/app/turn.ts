@@ -1,6 +1,6 @@
 import type { Reach } from '../core/turns/running-turns.ts'
 import type { RunningTurns } from '../core/turns/running-turns.ts'
-import type { Event } from '../core/talk/entry.ts'
+import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Ref } from '../core/talk/store.ts'
@@ -12,6 +12,7 @@ import type { TurnObserver } from '../turn/turn-traces.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
 import { defined } from '../base/defined.ts'
 import { mark } from '../base/mark.ts'
+import { within } from '../base/time/clock.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { markDanger } from '../border/cards.ts'
 import { compactNow } from '../turn/compaction.ts'
@@ -105,6 +106,9 @@ export function runOpened(
   })
 }
 
+/** How long a turn waits for its snapshot to say what happened to the files before it. */
+const longestNewsMs = 250
+
 async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const { prompt, signal, files, ask, steer, attended, exclusive } = request
   const snapshots = exclusive
@@ -135,6 +139,13 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
       } finally {
         begun.resolve()
       }
+    },
+    // Our own agent is asked at the same time as the snapshot is taken, so it waits for the news only as long as a person does not notice.
+    news: async (turn: string, entries: readonly Entry[]) => {
+      if (app.ephemeral) return []
+      await within(app.io.clock, begun.promise, longestNewsMs)
+      const { fileNews } = await import('../turn/file-news.ts')
+      return fileNews(app.snapshots, { entries, turn, tree: snapshots.tree })
     },
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
     end: async (turn: string, waits?: Turn['waits'], acted?: boolean) => {

@@ -155,6 +155,8 @@ export type Fact = (
   | Trim
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }
+  /** What happened to the project's files after this turn and before the next one began, one line each; agents are told. */
+  | { type: 'changes'; text: string }
   | Notification
   | Verdict
   | Judgement

@@ -80,6 +80,8 @@ export function entryText(entry: Entry): string {
     case 'result':
       if (isPersonCommand(entry)) return tag('result', ' by="user"', withEnds(entry.text))
       return tag('result', entry.ok ? '' : ' failed="true"', bounded(entry.text, 600))
+    case 'changes':
+      return tag('note', '', entry.text)
     case 'end':
       return entry.outcome.ok ? '' : tag('note', '', endWords(entry.outcome.failure))
     default:
