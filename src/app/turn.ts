@@ -106,7 +106,7 @@ export function runOpened(
   })
 }
 
-/** How long a turn waits for its snapshot to say what happened to the files before it. */
+/** How long our own agent waits for the snapshot of a large project, which says what happened to the files before the turn. */
 const longestNewsMs = 250
 
 async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
@@ -140,10 +140,11 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
         begun.resolve()
       }
     },
-    // Our own agent is asked at the same time as the snapshot is taken, so it waits for the news only as long as a person does not notice.
+    // Our own agent is otherwise asked while the snapshot is taken. In a large project it waits no longer than a person does not notice.
     news: async (turn: string, entries: readonly Entry[]) => {
       if (app.ephemeral) return []
-      await within(app.io.clock, begun.promise, longestNewsMs)
+      const taken = begun.promise
+      await ((await app.snapshots.large()) ? within(app.io.clock, taken, longestNewsMs) : taken)
       const { fileNews } = await import('../turn/file-news.ts')
       return fileNews(app.snapshots, { entries, turn, tree: snapshots.tree })
     },

@@ -251,7 +251,7 @@ export const projectTable: readonly HomeRow[] = [
   {
     path: 'shown/',
     name: /^shown$/,
-    what: 'the words of running turns, at most a second behind',
+    what: 'the words of running turns, written before they are shown',
     format: `folder of ${jsonl}`,
   },
   { path: 'output/', name: /^output$/, what: 'long outputs', format: folder },

@@ -132,7 +132,7 @@ export type Review = { type: 'review'; of: string; findings: Finding[]; dropped:
  */
 export type Notification = { type: 'notification'; status: ReportStatus; text: string; final?: string; from?: string[] }
 
-/** What an agent answers. `calls`: the calls that it made while it wrote the text, if it wrote the text piece by piece. */
+/** The answer of an agent. `calls`: the calls that it made while it wrote the text, if it wrote the text piece by piece. */
 type Reply = { type: 'reply'; text: string; calls?: CallPlace[]; step?: number; opaque?: unknown }
 
 /** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
@@ -155,7 +155,7 @@ export type Fact = (
   | Trim
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }
-  /** What happened to the project's files after this turn and before the next one began, one line each; agents are told. */
+  /** The fate of the project's files after this turn and before the next one began, one line each, for the agents. */
   | { type: 'changes'; text: string }
   | Notification
   | Verdict

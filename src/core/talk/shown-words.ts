@@ -29,14 +29,8 @@ export type ShownParts = {
   warn?(text: string): void
 }
 
-/** Words wait this long before they are written: including the time for the disk, they are at most a second behind. */
+/** After the disk refused words, it is asked again no sooner. */
 const pauseMs = 500
-
-/** Once this many characters of one agent wait, they are written at once. */
-const mostWaiting = 1024 ** 2
-
-/** A longer piece is part of a flood, which would otherwise wait for the disk at each piece. */
-const longestSynced = 64 * 1024
 
 /** How many characters of one agent are kept in memory while the disk refuses them, or if there is no side log. */
 const mostHeld = 8 * 1024 ** 2
@@ -44,7 +38,7 @@ const mostHeld = 8 * 1024 ** 2
 /** A longer paragraph is not kept until the reply: the part that the reply lacks is lost when the turn succeeds. */
 const longestParagraph = 1024 ** 2
 
-/** One agent that speaks in a turn. `waiting` are its words that are not in the side log yet. */
+/** One agent that speaks in a turn. `waiting` are its words that are not in the side log, because the disk refused them or the turn has no side log. */
 type Voice = {
   by: string
   from: string[]
@@ -62,8 +56,8 @@ type Voice = {
 }
 
 /**
- * The words that a turn has shown and that no fact of its conversation contains. They go to the side log of the turn a little later
- * than to the screen, so that the next process finds them if this one is killed.
+ * The words that a turn has shown and that no fact of its conversation contains. They go to the side log of the turn before they go to
+ * the screen, so that the next process finds all of them if this one is killed. They are not flushed: a power cut may lose the last ones.
  */
 export class ShownWords {
   #parts: ShownParts
@@ -91,7 +85,7 @@ export class ShownWords {
     return shown
   }
 
-  /** Notes the words of an event. Resolves at once, unless too many words wait to be written. */
+  /** Notes the words of an event. Once it resolves they are in the side log, and may be shown. */
   async see(event: Event, from: readonly string[] = []): Promise<void> {
     if (event.type === 'inner') return this.see(event.event, [...from, event.role])
     if (event.by === undefined) return
@@ -161,11 +155,10 @@ export class ShownWords {
     voice.spoke = true
     voice.paused = false
     if (voice.paragraph.length <= longestParagraph) voice.paragraph += delta
-    if (!this.#parts.log) {
-      if (voice.waiting.length > 2 * mostHeld) voice.waiting = voice.waiting.slice(-mostHeld)
-      return
-    }
-    if (voice.waiting.length > mostWaiting && !this.#refused) return this.#serial(() => this.#write())
+    const isHeld = !this.#parts.log || this.#refused
+    if (isHeld && voice.waiting.length > 2 * mostHeld) voice.waiting = voice.waiting.slice(-mostHeld)
+    if (!this.#parts.log) return
+    if (!this.#refused) return this.#serial(() => this.#write())
     if (this.#sleeping) return
     this.#sleeping = true
     callAfter(this.#parts.clock, pauseMs, this.#closed.signal, () => {
@@ -191,7 +184,7 @@ export class ShownWords {
       voice.waiting = ''
       this.#written = true
       try {
-        await log!.append(pieceOf(voice, waiting), waiting.length > longestSynced ? 'unsynced' : undefined)
+        await log!.append(pieceOf(voice, waiting), 'unsynced')
         voice.again = false
         this.#refused = false
       } catch (error) {

@@ -70,7 +70,7 @@ export type TurnWorld = {
  * Work before and after a turn: `begin` runs once the prompt is kept, before an agent changes anything; `end` runs before the turn's
  * end is kept. `acted` is false if the agent held back (`TurnWorld.holdsBack`) to the end, so that the turn has changed nothing. The
  * texts they return are kept as notes; an error becomes a note too and never stops the turn. `news` says what happened to the project's
- * files since the last turn, one line each: the agent is told.
+ * files since the last turn, one line each, for the agent.
  */
 export type AroundTurn = {
   begin(turn: string, waits?: Turn['waits']): Promise<string[]>
