@@ -123,7 +123,8 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   }
   const holdsBack = !exclusive && actsByOurTools(app)
   const measured = measuredTurn(app, request)
-  const agent = await openAgent(app, request, { snapshots, turnBegan, measured: measured?.order })
+  const snapshotTaken = begun.promise
+  const agent = await openAgent(app, request, { snapshots, turnBegan, snapshotTaken, measured: measured?.order })
   const traces = await openTraces(app)
   const around = {
     begin: async (turn: string, waits?: Turn['waits']) => {
@@ -221,12 +222,13 @@ function measuredTurn(app: App, { prompt, agent: first }: TurnRequest) {
 type AgentParts = {
   snapshots: TurnSnapshots
   turnBegan(): Promise<string | undefined>
+  snapshotTaken: Promise<void>
   measured: NonNullable<ReturnType<typeof measuredTurn>>['order'] | undefined
 }
 
 /** Opens the rotation, wrapped in the thinking that the turn needs; a turn without thinking loads none of that code. */
 async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Promise<Agent> {
-  const { snapshots, turnBegan, measured } = parts
+  const { snapshots, turnBegan, snapshotTaken, measured } = parts
   const { agent: first, only, think, attended } = request
   const roster = app.mode === 'coordinator' ? leadingRoster(app, first) : app.roster
   const rotation = openRotation(app, {
@@ -249,7 +251,7 @@ async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Pro
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
   const { openThinking } = await import('../think/turn/thinking.ts')
-  return openThinking(app, rotation, how, { first, turnBegan })
+  return openThinking(app, rotation, how, { first, turnBegan, snapshotTaken })
 }
 
 /**

@@ -16,8 +16,9 @@ type TranscriptRequest = {
   metaInstruction?: string
 }
 
+/** It comes with every prompt, so that it is short, and a small question gets a short answer. A form that the person asked for comes first. */
 export const metaInstruction =
-  'Close with a comprehensive summary of your actions and conclusions for the next agent, unless the last message asks for another output format.'
+  'Format permitting, finally summarize actions and conclusions, comprehensively in proportion to work.'
 
 export function promptText(asked: TranscriptRequest): string {
   const parts = [
