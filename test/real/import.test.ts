@@ -138,7 +138,7 @@ for (const cli of ['claude', 'codex', 'gemini'])
     { skip: !installed(cli) },
     async (t) => {
       const model = await modelServer(({ text }) => ({
-        text: text.includes('"findings"') ? JSON.stringify({ findings: [] }) : 'grey birds',
+        text: text.includes('findings') ? JSON.stringify({ findings: [] }) : 'grey birds',
       }))
       const place = await rig(cli, model.url)
       t.after(async () => {
@@ -162,7 +162,7 @@ for (const cli of ['claude', 'codex', 'gemini'])
       const review = await run('review')
       assert.equal(review.code, 0, review.err)
       // The council's plan cannot be read, so the turn fails or goes direct; its advisors have their sessions all the same.
-      await run('-p', 'find the best bird', '--think', 'consensus', '--yes')
+      await run('-p', 'find the best bird', '--think', 'consensus')
       const { out } = await run('import', cli, '--dry-run', '--json')
       const [found] = JSON.parse(out) as { own: number; sessions: { turns: number }[] }[]
       assert.deepEqual(
