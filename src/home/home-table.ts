@@ -128,6 +128,12 @@ export const homeTable: readonly HomeRow[] = [
     made: true,
   },
   {
+    path: 'cli-sessions.jsonl',
+    name: /^cli-sessions\.jsonl(\.tmp)?$/,
+    what: 'which sessions of other CLIs were ours, so that `import` leaves them out: their keys and times, and no words',
+    format: jsonl,
+  },
+  {
     path: 'workspaces.json',
     name: /^workspaces\.json$/,
     what: 'the folders of this machine that a hub’s tasks are about',

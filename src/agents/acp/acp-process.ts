@@ -48,7 +48,7 @@ type AcpJob = {
 }
 
 /** `left` holds the pids that would not die, `settled` what was removed because the agent may not leave it behind. */
-type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[]; settled: string[] }
+type AcpResult = { outcome: Outcome; usage?: Usage; left: number[]; settled: string[] }
 
 /** How long an agent that was cancelled may take to say so. */
 const cancelMs = 2_000
@@ -98,7 +98,6 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
       if (failure) stop(failure)
     },
   })
-  let session: Session | undefined
   const talk = async (): Promise<PromptResponse> => {
     const sdk = await loading
     const { agent } = clientApp(sdk, {
@@ -108,7 +107,8 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
     }).connect(link.stream)
     const { key, server } = job
     const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key, server, quiet: () => side.quiet(turn.clock) }
-    const { id: sessionId } = (session = await openSession(agent, sdk, wanted))
+    const session = await openSession(agent, sdk, wanted)
+    const { id: sessionId } = session
     if (session.note) await job.emit({ type: 'note', text: session.note })
     side.telling.listening = true
     cancelSession = () => {
@@ -131,7 +131,7 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const left = [...(await side.terminals.end()), ...(await leave(run, turn.clock))]
   const outcome = await acpOutcome(job, heard, cause, run, link, side)
   const usage = 'response' in heard ? side.spent.usage(heard.response) : undefined
-  return { outcome, session, usage, left, settled: [...side.terminals.settled, ...(await command.settle())] }
+  return { outcome, usage, left, settled: [...side.terminals.settled, ...(await command.settle())] }
 }
 
 async function acpOutcome(
