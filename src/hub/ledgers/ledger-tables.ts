@@ -10,7 +10,7 @@ import type { Pipeline } from '../model/tasks/pipeline.ts'
 import type { RemovedTask } from '../model/tasks/retention.ts'
 import type { WorkspaceDay } from '../model/tasks/spending-cap.ts'
 import type { TaskNote } from '../model/tasks/task-note.ts'
-import type { HubAgent } from '../model/tasks/task.ts'
+import type { HubAgent, Task } from '../model/tasks/task.ts'
 import type { KeptRequest } from '../../core/work/hub-request.ts'
 import type { Column, Table } from './tables.ts'
 import { hash } from 'node:crypto'
@@ -124,7 +124,13 @@ export const taskTable: Table<TaskRow> = {
   ],
   fields: ['task', 'touched', 'ready', 'due'],
   read({ task, touched, ready, due }: StoredTask) {
-    const row = { task: parseTask(JSON.parse(task)), touched, ready: Boolean(ready) }
+    const parsed: unknown = JSON.parse(task)
+    // SQLite has converted the tasks of an older termaite when its tables were made.
+    const row = {
+      task: typeof ready === 'number' ? (parsed as Task) : parseTask(parsed),
+      touched,
+      ready: Boolean(ready),
+    }
     return due === null ? row : { ...row, due }
   },
   isLong: true,

@@ -49,13 +49,25 @@ export type Table<Row> = {
   isLong?: true
 }
 
+/** A function of a table that remembers its answers, because a hub needs them with every row. */
+function remembered<T>(of: (table: Table<never>, kind: DatabaseKind) => T) {
+  const known = { sqlite: new WeakMap<object, T>(), postgres: new WeakMap<object, T>() }
+  return (table: object, kind: DatabaseKind): T => {
+    const answer = known[kind].get(table) ?? of(table as Table<never>, kind)
+    known[kind].set(table, answer)
+    return answer
+  }
+}
+
+const allColumns = remembered(({ columns }, kind) => columns.filter(({ only = kind }) => only === kind))
+
 /** The columns that a database has. */
-const columnsIn = <Row>({ columns }: Table<Row>, kind: DatabaseKind) =>
-  columns.filter(({ only = kind }) => only === kind)
+const columnsIn = <Row>(table: Table<Row>, kind: DatabaseKind) => allColumns(table, kind) as readonly Column<Row>[]
+
+const writtenColumns = remembered((table, kind) => columnsIn(table, kind).filter(({ type }) => type !== 'counter'))
 
 /** The columns that a row is written to. */
-const writtenIn = <Row>(table: Table<Row>, kind: DatabaseKind) =>
-  columnsIn(table, kind).filter(({ type }) => type !== 'counter')
+const writtenIn = <Row>(table: Table<Row>, kind: DatabaseKind) => writtenColumns(table, kind) as readonly Column<Row>[]
 
 /** The name of the column by which rows are found. */
 export const keyColumn = <Row>(table: Table<Row>, kind: DatabaseKind) => columnsIn(table, kind)[0]!.name
@@ -77,9 +89,13 @@ export function selectText<Row>(
   name = table.name,
   more: readonly string[] = [],
 ): string {
-  const names = columnsIn(table, kind).map((column) => column.name)
-  return `SELECT ${[...table.fields.filter((field) => names.includes(field)), ...more].join(', ')} FROM ${name}`
+  return `SELECT ${[readColumns(table, kind), ...more].join(', ')} FROM ${name}`
 }
+
+const readColumns = remembered((table, kind) => {
+  const names = columnsIn(table, kind).map(({ name }) => name)
+  return table.fields.filter((field) => names.includes(field)).join(', ')
+})
 
 /** The statement that inserts a row, with `?` for each of its values; `name` is the full name of the table. */
 export function insertText<Row>(table: Table<Row>, kind: DatabaseKind, name = table.name): string {
