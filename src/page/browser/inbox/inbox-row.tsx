@@ -152,7 +152,7 @@ function ItemBody({ row, asked }: { row: InboxRow; asked: Asked | undefined }) {
   const { kind, task, text, parkedUntil } = row
   if (asked) {
     const answer = (picks: string[]) => {
-      const sent = answerTo(row, asked.options, picks)
+      const sent = answerTo(row, picks)
       if (sent) act(sent.to, sent.fields)
     }
     return <QuestionForm asked={asked} answer={answer} yesAndNo />

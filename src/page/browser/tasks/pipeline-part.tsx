@@ -31,7 +31,7 @@ export function PipelinePart({ task: { id: shown, pipeline: place } }: { task: T
             text: `The pipeline has ${asks.passed}. Tasks at work go on; no further one begins. How should it go on?`,
             options: pipelineOptions(asks),
           }}
-          answer={([pick = '']) => act(request('POST /api/pipelines/:id/answer', { id }), { text: pick })}
+          answer={(picks) => act(request('POST /api/pipelines/:id/answer', { id }), { picks })}
         />
       ) : null}
       <ul class="rows">
