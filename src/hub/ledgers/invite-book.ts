@@ -1,4 +1,4 @@
-import type { HubInvite, HubInviteBook } from '../model/access/hub-invite.ts'
+import type { HubInvite, HubInviteBook } from '../model/access/invitation.ts'
 import type { BookDatabase, BookWork } from './ledger-books.ts'
 import { inviteTable } from './ledger-tables.ts'
 import { changed, found, inserted } from './ledger-books.ts'

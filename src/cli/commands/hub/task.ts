@@ -34,7 +34,7 @@ import {
   showsSchedule,
 } from '../../task/pipeline-commands.ts'
 import { questionLines } from '../../task/pipeline-words.ts'
-import { approve, seenTry, tellLeft, workOf } from '../../task/task-review.ts'
+import { approve, seenTry, tellLeft, workOf } from '../../task/review-commands.ts'
 import { agentQuestionLines, mostLines, taskWords } from '../../task/task-words.ts'
 import { readDiff } from '../../../hub/model/tasks/task-changes.ts'
 
@@ -338,7 +338,7 @@ async function diff(io: Io, hub: HubClient, task: Task, wanted: number | undefin
 
 /** Fetches the branch of a task from its agent's machine into the clone in the current folder. */
 async function fetchBranch(io: Io, hub: HubClient, task: Task, values: Parsed['values']): Promise<void> {
-  const { fetchTask } = await import('../../task/task-review.ts')
+  const { fetchTask } = await import('../../task/review-commands.ts')
   const { branch, root, how, try: number } = await fetchTask(io, hub, task, tryIn(values))
   if (values.json === true) return print(io, JSON.stringify({ task: task.id, try: number, branch, root, how }))
   print(io, branch)

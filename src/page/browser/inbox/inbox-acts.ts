@@ -1,8 +1,8 @@
 import type { Option, Question } from '../../../core/talk/question.ts'
 import type { InboxRow } from '../../../hub/model/tasks/inbox.ts'
 import type { OperationName, SentFields } from '../../../hub/model/operations/operations.ts'
-import type { HubRequest } from '../hub/hub-request.ts'
-import { request } from '../hub/hub-request.ts'
+import type { HubRequest } from '../hub/page-request.ts'
+import { request } from '../hub/page-request.ts'
 
 /** An act on an item by one key or one swipe; `words` say that it is done. */
 export type QuickAct = PlannedAct & { label: string; words: string }

@@ -1,9 +1,9 @@
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { wholeName } from '../../../hub/model/tasks/workspace.ts'
 import { spentOn } from '../../../hub/model/tasks/spending-cap.ts'
-import { agents, tasks, useTask, whyWaits, pipelines, schedules } from '../hub/hub-state.ts'
-import { agentLink, taskLink } from '../frame/address.ts'
-import { TaskFiles } from './attachments.tsx'
+import { agents, tasks, useTask, whyWaits, pipelines, schedules } from '../hub/page-state.ts'
+import { agentLink, taskLink } from '../frame/page-address.ts'
+import { TaskFiles } from './attachment-list.tsx'
 import { AgentQuestionForm, BlockedForm, QuestionForm } from '../inbox/question-form.tsx'
 import { TaskReview } from '../review/task-review.tsx'
 import { Timeline } from './task-timeline.tsx'
@@ -11,7 +11,7 @@ import { VisibleWords } from '../words/visible-words.tsx'
 import { durationWords, firstLine, moment, stateName, tokenWords, ago } from '../words/words.ts'
 import { pipelineOptions, pipelineState } from '../../../hub/model/tasks/pipeline.ts'
 import { act } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
+import { request } from '../hub/page-request.ts'
 
 /** The characters of a prompt beyond which it is folded. */
 const longPrompt = 1_200
