@@ -233,7 +233,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
 export const folders: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   agents: ['.', 'pipe', ['acp', 'screen']],
   app: ['coordinator', '.', 'memory'],
-  base: [['.', 'files', 'text', 'time'], ['http', 'process'], 'git'],
+  base: ['.', ['files', 'text', 'time'], ['http', 'process'], 'git'],
   chat: ['desk', 'style', ['input', 'transcript'], ['cards', 'state'], 'screen', 'board', '.'],
   'chat/transcript': ['markdown', '.', 'blocks'],
   cli: [['agent', 'arguments', 'demo', 'output'], 'task', 'commands', '.'],

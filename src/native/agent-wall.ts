@@ -130,7 +130,7 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
       hidden: foreignPlaces(agent, files, place),
       terminal: terminal !== undefined,
     }
-    const { plainGitSettings } = await import('../safety/wall/git-settings.ts')
+    const { plainGitSettings } = await import('../safety/wall/wall-git-settings.ts')
     const gitSettings = await plainGitSettings({ root, env, own }).catch(() => undefined)
     limits.readable = [
       ...(limits.readable ?? []),

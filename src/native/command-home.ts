@@ -73,7 +73,7 @@ type HomeView = {
  */
 export async function homeView(settings: NativeSeat['settings'], parts: NativeParts): Promise<HomeView> {
   const { home, root, env, audited } = parts
-  const { plainGitSettings } = await import('../safety/wall/git-settings.ts')
+  const { plainGitSettings } = await import('../safety/wall/wall-git-settings.ts')
   const gitSettings = await plainGitSettings({ root, env, own: home }).catch(() => undefined)
   const { shown: agreed = [] } = await parts.project.read()
   const show = [

@@ -1,4 +1,4 @@
-import type { HubInvite } from '../../src/hub/model/access/hub-invite.ts'
+import type { HubInvite } from '../../src/hub/model/access/invitation.ts'
 import type { HubKey } from '../../src/hub/model/access/hub-key.ts'
 import type { SignIn, SignInLink } from '../../src/hub/model/access/sign-in.ts'
 import type { LedgerMaker } from './ledger.ts'

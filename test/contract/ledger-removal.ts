@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readText, StoreError } from '../../src/core/talk/store.ts'
 import { markKey } from '../../src/hub/model/tasks/inbox.ts'
-import { rememberedMs } from '../../src/hub/model/tasks/retention.ts'
-import { Retention } from '../../src/hub/engine/rules/retention.ts'
+import { rememberedMs } from '../../src/hub/model/tasks/removed-tasks.ts'
+import { Retention } from '../../src/hub/engine/rules/task-removal.ts'
 import { ids, moved, note, nothing, pipeline, put, queued, row, taskIn, tried } from './ledger-rows.ts'
 
 const day = 86_400_000

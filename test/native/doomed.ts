@@ -1,6 +1,6 @@
 import { realClock } from '../../src/base/time/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { nativeTools } from '../../src/native/tools/all.ts'
+import { nativeTools } from '../../src/native/tools/all-tools.ts'
 import { callIn } from './seat.ts'
 
 /**

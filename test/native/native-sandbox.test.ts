@@ -31,7 +31,7 @@ import { ScratchRooms } from '../../src/native/native-scratch.ts'
 import { homeView } from '../../src/native/command-home.ts'
 import { agentShell } from '../../src/native/native-sandbox.ts'
 import { sandboxWords, wallPrompt } from '../../src/native/wall-words.ts'
-import { permissionsOf } from '../../src/settings/permissions.ts'
+import { permissionsOf } from '../../src/settings/permission-settings.ts'
 import { isWithin } from '../../src/base/files/real-path.ts'
 import { goldenOf } from '../golden.ts'
 

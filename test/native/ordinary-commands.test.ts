@@ -22,7 +22,7 @@ import { ownProgram } from '../../src/base/process/program-path.ts'
 import { realClock } from '../../src/base/time/clock.ts'
 import { openBorder } from '../../src/safety/border.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { permissionsOf } from '../../src/settings/permissions.ts'
+import { permissionsOf } from '../../src/settings/permission-settings.ts'
 import { ordinaryCommands, type Family } from '../safety/corpus/ordinary-commands.ts'
 import {
   absent,

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { realClock } from '../../src/base/time/clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { FileBlobs } from '../../src/store/files/file-blobs.ts'
-import { nativeTools } from '../../src/native/tools/all.ts'
+import { nativeTools } from '../../src/native/tools/all-tools.ts'
 
 export type Told = { text: string; data?: unknown; files?: unknown[] }
 

@@ -25,15 +25,15 @@ const options = [
   { id: '9', label: 'No', means: 'no' as const },
 ]
 
-test('one key or swipe answers a permission by the keys that the terminal has too', () => {
+test('one key or swipe answers a permission by the ids of its options', () => {
   const { allow, deny } = quickActs(row({ agent: 'a b' }), { options })
   assert.deepEqual(allow, {
     label: 'Yes',
     words: 'Orc asks: Yes',
     to: { name: 'POST /api/agents/:id/answer', method: 'POST', path: '/api/agents/a%20b/answer' },
-    fields: { text: '1' },
+    fields: { picks: ['7'] },
   })
-  assert.deepEqual(deny?.fields, { text: '3' }, 'no is 3 on every card, also where there is no 2')
+  assert.deepEqual(deny?.fields, { picks: ['9'] })
   assert.deepEqual(quickActs(row({ turn: 't', ask: 'q' }), { options }).allow?.fields, { ask: 'q', picks: ['7'] })
   const none = [
     quickActs(row({ agent: 'a' }), undefined),
@@ -44,13 +44,13 @@ test('one key or swipe answers a permission by the keys that the terminal has to
   ]
   assert.deepEqual(none, [{}, {}, {}, {}, {}])
   assert.equal(quickActs(row({ kind: 'review', task: 't/1' }), undefined).allow?.to.path, '/api/tasks/t%2F1/approve')
-  assert.deepEqual(answerTo({ kind: 'cap', workspace: '/w' }, options, ['again'])?.fields, {
+  assert.deepEqual(answerTo({ kind: 'cap', workspace: '/w' }, ['again'])?.fields, {
     workspace: '/w',
-    text: 'again',
+    picks: ['again'],
   })
-  assert.deepEqual(answerTo({ kind: 'cap', pipeline: 'run 1' }, options, ['again']), {
+  assert.deepEqual(answerTo({ kind: 'cap', pipeline: 'run 1' }, ['again']), {
     to: { name: 'POST /api/pipelines/:id/answer', method: 'POST', path: '/api/pipelines/run%201/answer' },
-    fields: { text: 'again' },
+    fields: { picks: ['again'] },
   })
 })
 

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sized } from '../full.ts'
-import { plainGitSettings } from '../../src/safety/wall/git-settings.ts'
+import { plainGitSettings } from '../../src/safety/wall/wall-git-settings.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 
 /** Files below a home that hold a key, a token, a password or a history. */

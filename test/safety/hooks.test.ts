@@ -9,7 +9,7 @@ import { realClock } from '../../src/base/time/clock.ts'
 import { type HookParts, runHooks } from '../../src/safety/hooks/hook-run.ts'
 import { parseHooks } from '../../src/safety/hooks/hook-config.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { nativeTools } from '../../src/native/tools/all.ts'
+import { nativeTools } from '../../src/native/tools/all-tools.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)

@@ -15,7 +15,7 @@ import { answeredRule, parseRule, parseRules } from '../../src/safety/rules/perm
 import { layProject } from './shell/project.ts'
 import { realClock } from '../../src/base/time/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { nativeTools } from '../../src/native/tools/all.ts'
+import { nativeTools } from '../../src/native/tools/all-tools.ts'
 import { remoteTool, toolName } from '../../src/native/tools/mcp/mcp-tools.ts'
 import { replTool } from '../../src/native/tools/repl.ts'
 import { goldenOf } from '../golden.ts'

@@ -199,7 +199,7 @@ describe('the installed page', { skip: noBrowser }, () => {
       await until(() => [page, second].some((each) => each.url().endsWith('#/agents/claude-1')))
       await claude.ask('claude-1', { id: 'q2', ...asked })
       await until(async () => (await shown()).length === 1)
-      await person.answerAgent('claude-1', '1')
+      await person.answerAgent('claude-1', ['yes'])
       await until(async () => (await shown()).length === 0)
     },
   )

@@ -157,6 +157,16 @@ export function picksIn(
   return free && whole !== '' ? [whole] : undefined
 }
 
+/** Whether these are picks that a question takes: the ids of options, or one text if it takes free text. */
+export function takesPicks(
+  { options, multiple, free }: Pick<Question, 'options' | 'multiple' | 'free'>,
+  picks: readonly string[],
+): boolean {
+  const [first, ...more] = picks
+  if (first === undefined || (more.length > 0 && !multiple)) return false
+  return picks.every((pick) => options.some(({ id }) => id === pick)) || (free === true && more.length === 0)
+}
+
 /** The options of a question as lines of text, each with its key, what it covers, and whether termaite suggests it. */
 export function optionLines(question: Pick<Question, 'options' | 'marked' | 'enter' | 'suggests'>): string[] {
   const { options } = question

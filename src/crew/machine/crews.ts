@@ -5,6 +5,7 @@ import type { CrewDesk } from '../tools/crew-desk.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../../home/place.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { Program } from '../../base/process/own-program.ts'
 import { isAlive, ownerMark } from '../../base/process/owner.ts'
 import { Crew } from '../crew.ts'
 import { Keeper } from '../keeper.ts'
@@ -18,7 +19,6 @@ import { slugOf } from '../../home/project.ts'
 import { markDanger } from '../../border/cards.ts'
 import { projectRoot } from '../../base/files/git.ts'
 import { loosestLeash } from '../../settings/enabled-agents.ts'
-import { openDesktopWindow, windowCommand } from './desktop-window.ts'
 import { thisProgram } from '../../base/process/own-program.ts'
 import { crewRoster, lacking, spawnable } from './crew-roster.ts'
 import { terminalsOf } from './crew-terminals.ts'
@@ -33,6 +33,9 @@ import { messageTool } from '../../border/vendor-border.ts'
 import { say, voiceOf } from '../../core/io.ts'
 import { pageAddress } from '../../hub/client/page-link.ts'
 import { openNotify } from '../../hub/client/notify.ts'
+import { spawn } from 'node:child_process'
+import { shellWord } from '../../base/text/shell-word.ts'
+import { withoutProject } from '../../base/process/program-path.ts'
 
 /** `carries`: whether this process runs the crew's agents, as a server does; a shell command leaves that to a keeper. */
 type CrewOptions = { carries: boolean; warn?(words: string): void }
@@ -170,4 +173,34 @@ async function noticeAsks(
         // A notice never rejects, and the next question does not wait for it.
         void notify({ event: 'asking', agent, workspace: root, text })
       }
+}
+
+/** One agent of a crew, as `termaite crew attach` names it. */
+type ShownSlot = { workspace: string; id: number; cwd: string }
+
+/** The command line that shows a slot in a desktop window: our command replaces `{command}` in the setting, or follows the setting. */
+function windowCommand(setting: string, { workspace, id, cwd }: ShownSlot, program: Program): string {
+  const attach = [...program, 'crew', 'attach', String(id), `--workspace=${workspace}`, `--cwd=${cwd}`]
+  const command = attach.map(shellWord).join(' ')
+  return setting.includes('{command}') ? setting.replaceAll('{command}', command) : `${setting} ${command}`
+}
+
+/** How long a window's command may take to fail and still be reported. */
+const startMs = 2_000
+
+/** Opens a desktop window on a slot's terminal. The window is the person's: it outlives this process. */
+function openDesktopWindow(io: Io, line: string, warn: (words: string) => void): void {
+  const child = spawn('/bin/sh', ['-c', line], {
+    env: withoutModelKeys(withoutProject(io.env)),
+    stdio: 'ignore',
+    detached: true,
+  })
+  const failed = (why: string) =>
+    warn(`terminals.desktop_window: no window was opened: ${why}. The command was: ${line}`)
+  const began = io.clock.elapsed()
+  child.once('error', (error) => failed(error.message))
+  child.once('exit', (code) => {
+    if (code !== 0 && io.clock.elapsed() - began < startMs) failed(`the command ended with code ${code}`)
+  })
+  child.unref()
 }

@@ -167,8 +167,8 @@ export class HubClient implements RemoteHub {
   }
 
   /** Answers the question whether a workspace that has passed its cap for the day may go on. */
-  answerDay(workspace: string, text: string) {
-    return this.call('POST /api/days/answer', {}, { workspace, text })
+  answerDay(workspace: string, picks: readonly string[]) {
+    return this.call('POST /api/days/answer', {}, { workspace, picks })
   }
 
   /** Adds a plan as a whole. `id` is chosen by the caller, so that a request that is sent again adds nothing. */
@@ -291,8 +291,8 @@ export class HubClient implements RemoteHub {
     return this.call('POST /api/agents/:id/withdraw', { id: agent })
   }
 
-  answerAgent(agent: string, text: string) {
-    return this.call('POST /api/agents/:id/answer', { id: agent }, { text })
+  answerAgent(agent: string, picks: readonly string[]) {
+    return this.call('POST /api/agents/:id/answer', { id: agent }, { picks })
   }
 
   spent(agent: string, all: Spent) {

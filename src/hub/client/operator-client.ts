@@ -1,5 +1,5 @@
 import type { KeptAct } from '../model/access/hub-audit.ts'
-import type { InviteWish } from '../model/access/hub-invite.ts'
+import type { InviteWish } from '../model/access/invitation.ts'
 import type { HubRole, Rotation } from '../model/access/hub-key.ts'
 import type { MachineWish } from '../model/tasks/machine-rules.ts'
 import type { FieldsOf } from '../model/operations/operations.ts'

@@ -4,7 +4,9 @@ import type { RoundRows } from './rounds/round-rows.ts'
 import type { Rounds } from './rounds/rounds.ts'
 import type { SpendingLimits } from './rounds/spending-limits.ts'
 import { defined } from '../../base/defined.ts'
-import { allowedAnswers, optionLines, picksIn } from '../../core/talk/consent.ts'
+import { optionLines } from '../../core/talk/consent.ts'
+import { taskQuestion } from '../model/tasks/task-question.ts'
+import { pickedLabels } from './rules/question-picks.ts'
 import { requestName } from './rules/repeated-request.ts'
 import { taskWish } from './rounds/rounds.ts'
 import { addNote, queuedAgain } from './rules/task-moves.ts'
@@ -36,11 +38,11 @@ export class OpenQuestions {
   }
 
   /** Answers the open question of an agent. */
-  answerAgent(agentId: string, text: string, by: string): Promise<HubAgent> {
+  answerAgent(agentId: string, picks: readonly string[], by: string): Promise<HubAgent> {
     return this.#rounds.wish({
       reads: (rows) => ({ agents: [agentId], tasks: [rows.readAgent(agentId)?.agent.asks?.task ?? []].flat() }),
       decide: (rows) => {
-        answerQuestion(rows, agentId, text, by)
+        answerQuestion(rows, agentId, picks, by)
         return rows.agent(agentId)
       },
     })
@@ -50,20 +52,20 @@ export class OpenQuestions {
    * Answers a blocked task, which goes back to the agent that asked if that agent is present, or answers a question of the agent that has
    * the task.
    */
-  answer(ticket: string, text: string, by: string, key?: string): Promise<Task> {
+  answer(ticket: string, picks: readonly string[], by: string, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, known: Task) => {
       const { id, agent } = known
       if (agent !== undefined && rows.knownAgent(agent)?.asks?.task === id) {
-        answerQuestion(rows, agent, text, by)
+        answerQuestion(rows, agent, picks, by)
         return
       }
       const task = taskIn(known, 'BLOCKED', 'has no open question')
       const { options } = task
       if (options) {
-        this.#limits.answer(rows, { ...task, options }, text, by)
+        this.#limits.answer(rows, { ...task, options }, picks, by)
         return
       }
-      const said = rows.note(by, 'answer', text)
+      const said = rows.note(by, 'answer', pickedLabels(taskQuestion(task, []), picks))
       rows.tasks.replace(queuedAgain(task, { at: said.at, by, note: said, wish: task.agent }))
     }
     const more = (rows: RoundRows) => ({ agents: [rows.tasks.ifRead(taskIdOf(ticket))?.agent ?? []].flat() })
@@ -71,23 +73,22 @@ export class OpenQuestions {
   }
 
   /** Answers the question whether a workspace that has passed its cap for the day may go on. */
-  answerDay(workspace: string, text: string, by: string): Promise<WorkspaceDay> {
+  answerDay(workspace: string, picks: readonly string[], by: string): Promise<WorkspaceDay> {
     return this.#rounds.wish({
       reads: () => ({ days: [workspace] }),
-      decide: (rows) => this.#limits.answerDay(rows, workspace, text, by),
+      decide: (rows) => this.#limits.answerDay(rows, workspace, picks, by),
     })
   }
 }
 
-function answerQuestion(rows: RoundRows, agentId: string, text: string, by: string): void {
+function answerQuestion(rows: RoundRows, agentId: string, picks: readonly string[], by: string): void {
   const agent = rows.agent(agentId)
   const { asks } = agent
   if (!asks) throw new HubError('conflict', `Agent ${agentId} has no open question.`)
-  const picks = picksIn(asks, text.split(/\s+/))
-  if (!picks) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers(asks)}.`)
-  rows.know(defined({ ...agent, asks: undefined, answered: { ask: asks.id, picks, by } }))
+  const labels = pickedLabels(asks, picks)
+  rows.know(defined({ ...agent, asks: undefined, answered: { ask: asks.id, picks: [...picks], by } }))
   const task = asks.task === undefined ? undefined : rows.tasks.known(asks.task)
-  if (task) rows.tasks.replace(addNote(task, rows.note(by, 'answer', text)))
+  if (task) rows.tasks.replace(addNote(task, rows.note(by, 'answer', labels)))
 }
 
 /** A question with its options, as one text. */

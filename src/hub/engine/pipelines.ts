@@ -3,7 +3,7 @@ import type { Pipeline } from '../model/tasks/pipeline.ts'
 import type { Plan, PlanSchedule } from '../model/plans/plan.ts'
 import type { AddedPlan, Schedule } from '../model/plans/schedule.ts'
 import type { QueuedTask, Task, UndoneTask } from '../model/tasks/task.ts'
-import type { CapAnswer, SpendingCap } from '../model/tasks/spending-cap.ts'
+import type { SpendingCap } from '../model/tasks/spending-cap.ts'
 import type { HubLedger } from '../model/hub-ledger.ts'
 import type { Handing } from './rules/pipeline-rules.ts'
 import type { RoundRows } from './rounds/round-rows.ts'
@@ -11,7 +11,6 @@ import type { Rounds } from './rounds/rounds.ts'
 import { loadCronTimes } from '../../base/time/cron-times.ts'
 import { defined } from '../../base/defined.ts'
 import { sha256 } from '../../base/hash.ts'
-import { allowedAnswers, picksIn } from '../../core/talk/consent.ts'
 import {
   answeredPipeline,
   askedPipeline,
@@ -24,6 +23,7 @@ import { problemLines } from '../model/plans/plan-problems.ts'
 import { readPlan } from '../model/plans/plan-reader.ts'
 import { dueRun, resumedSchedule } from '../model/plans/schedule.ts'
 import { filledTask, newRun, renewedPlace, retriedTask, runTasks } from './rules/pipeline-rules.ts'
+import { pickedForCap } from './rules/question-picks.ts'
 import { cancelTask, queuedAgain } from './rules/task-moves.ts'
 import { HubError, isFinished, isHeld } from './rules/task-rules.ts'
 
@@ -163,15 +163,13 @@ export class Pipelines {
   }
 
   /** Answers the question whether a pipeline that has passed its budget may go on. */
-  answer(id: string, text: string, by: string): Promise<Pipeline> {
+  answer(id: string, picks: readonly string[], by: string): Promise<Pipeline> {
     return this.#wish(id, (rows, pipeline) => {
       if (!pipeline.asks) throw new HubError('conflict', `The pipeline ${pipeline.name} has no open question.`)
-      const options = pipelineOptions(pipeline.asks)
-      const [pick] = picksIn({ options }, text.split(/\s+/)) ?? []
-      if (pick === undefined) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers({ options })}.`)
+      const pick = pickedForCap(pipelineOptions(pipeline.asks), picks)
       if (pick === 'stop')
         return cancelPipeline(rows, pipeline, by, `stopped: the pipeline has ${pipeline.asks.passed}`)
-      return answeredPipeline(pipeline, pick as Exclude<CapAnswer, 'stop'>)
+      return answeredPipeline(pipeline, pick)
     })
   }
 

@@ -9,7 +9,7 @@ import type { HubCaller } from '../model/access/hub-key.ts'
 import type { MachineStanding } from '../model/machine-standing.ts'
 import type { PageFiles } from '../../page/page-files.ts'
 import type { ChangeFeed } from './routes/change-feed.ts'
-import type { KnownMachines } from './routes/machine-routes.ts'
+import type { KnownMachines, MachineParts } from './routes/machine-routes.ts'
 import { once } from 'node:events'
 import { constants, createGzip } from 'node:zlib'
 import { briefChange } from '../model/task-brief.ts'
@@ -18,7 +18,6 @@ import { heartbeatMs } from '../../page/heartbeat.ts'
 import { eventStreamText, newestOfEach, placeIn } from './routes/change-feed.ts'
 import { answerHeaders, hangUpSignal, send, takesGzip } from './access/hub-answers.ts'
 import { refusal } from './access/hub-router.ts'
-import { streamSession } from './session-stream.ts'
 
 /** The sources of the streams of events. */
 export type StreamParts = {
@@ -176,5 +175,41 @@ async function sendHeartbeats(stream: Writable, clock: Clock, hungUp: AbortSigna
     await clock.sleep(heartbeatMs, hungUp)
     if (hungUp.aborted) return
     stream.write(': still here\n\n')
+  }
+}
+
+/**
+ * Streams one conversation: each entry as soon as it is kept, under its position in the log, and before that the live output of the running
+ * turn. Live output has no number: a reader that comes back gets it again, but no entry twice.
+ */
+async function streamSession(
+  stream: Writable,
+  { session, after }: { session: string; after: number },
+  { turns, conversations }: MachineParts,
+  hungUp: AbortSignal,
+): Promise<void> {
+  const over = new AbortController()
+  const either = AbortSignal.any([hungUp, over.signal])
+  const send = async (text: string) => {
+    if (!stream.write(text) && !either.aborted) await once(stream, 'drain', { signal: either }).catch(() => {})
+  }
+  const live = async () => {
+    for await (const change of turns?.watch(session, either) ?? [])
+      await send(`event: ${change.type}\ndata: ${JSON.stringify(change)}\n\n`)
+  }
+  const kept = async () => {
+    for await (const placed of conversations?.follow(session, after, either) ?? []) {
+      if (!placed) return send('event: lost\ndata: {}\n\n')
+      await send(`id: ${placed.at}\nevent: entry\ndata: ${JSON.stringify(placed)}\n\n`)
+    }
+  }
+  // The log is the truth: without it the stream ends, while a conversation without a running turn merely has no live output.
+  const spoken = live().catch(() => {})
+  try {
+    await kept()
+  } finally {
+    over.abort()
+    await spoken
+    stream.end()
   }
 }

@@ -40,7 +40,7 @@ import { hangUpSignal, readJsonBody, send, sendCompressed, streamText } from './
 import { answerRequest, faultAnswer, paramsIn, refusal, StreamedText, takesPieces } from './access/hub-router.ts'
 import { TerminalSockets } from './terminal-socket.ts'
 
-/** Who is let in, and who may look without a key. */
+/** The parts that decide who is let in, and who may look without a key. */
 type AccessParts = FrontOptions & {
   clock: Clock
   keys: HubKeys
@@ -64,7 +64,7 @@ type CallerParts = StreamParts & {
   people?: Pick<SsoPeople, 'came'>
 }
 
-/** Where connections lead that stay open. */
+/** The parts that take over connections. */
 type SocketParts = {
   /** The terminals of all machines, for people who may see them. */
   terminals?: MachineTerminals

@@ -1,4 +1,4 @@
-import type { HubInvite, HubInviteBook } from '../model/access/hub-invite.ts'
+import type { HubInvite, HubInviteBook } from '../model/access/invitation.ts'
 import type { BookDatabase } from './ledger-books.ts'
 import { inviteTable } from './ledger-tables.ts'
 import { BookTable } from './ledger-books.ts'

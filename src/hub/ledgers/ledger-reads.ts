@@ -2,7 +2,7 @@ import type { AgentRow, PipelineRow, TaskQuery, TaskRow } from '../model/hub-led
 import type { Schedule } from '../model/plans/schedule.ts'
 import type { InboxMark } from '../model/tasks/inbox.ts'
 import type { MachineRules } from '../model/tasks/machine-rules.ts'
-import type { RemovedTask } from '../model/tasks/retention.ts'
+import type { RemovedTask } from '../model/tasks/removed-tasks.ts'
 import type { WorkspaceDay } from '../model/tasks/spending-cap.ts'
 import type { TaskNote } from '../model/tasks/task-note.ts'
 import type { TaskState } from '../model/tasks/task.ts'

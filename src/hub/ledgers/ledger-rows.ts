@@ -1,4 +1,4 @@
-import type { HubInvite } from '../model/access/hub-invite.ts'
+import type { HubInvite } from '../model/access/invitation.ts'
 import type { ArchiveKind, ArchiveRow, TakenOver } from '../model/ledger-archive.ts'
 import type { TaskState } from '../model/tasks/task.ts'
 import type { Blobs, BlobWriter } from '../../core/talk/store.ts'
@@ -6,7 +6,7 @@ import type { LedgerReads } from './ledger-reads.ts'
 import type { AnyTable } from './ledger-tables.ts'
 import { sha256 } from '../../base/hash.ts'
 import { StoreError } from '../../core/talk/store.ts'
-import { isOpenInvite } from '../model/access/hub-invite.ts'
+import { isOpenInvite } from '../model/access/invitation.ts'
 import { noRows } from '../model/ledger-archive.ts'
 import {
   agentTable,

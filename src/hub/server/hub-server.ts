@@ -189,7 +189,7 @@ async function hubParts(
     import('../../wire/mcp/mcp-http.ts'),
     import('../http/attachment-resources.ts'),
     import('../../wire/mcp/tool-server.ts'),
-    import('./link/hub-machines.ts'),
+    import('./link/joined-machines.ts'),
   ])
   const library = await loadMcpLibrary()
   const mask = borderOf(io.env, homeOf(io.env)).toward('hub')

@@ -46,8 +46,8 @@ export type ModelParts = {
 const wires: Record<WireName, () => Promise<Wire>> = {
   anthropic: async () => (await import('../wires/anthropic.ts')).anthropic,
   responses: async () => (await import('../wires/responses.ts')).responses,
-  chat: async () => (await import('../wires/chat.ts')).chat,
-  gemini: async () => (await import('../wires/gemini.ts')).gemini,
+  chat: async () => (await import('../wires/chat-completions.ts')).chat,
+  gemini: async () => (await import('../wires/gemini-content.ts')).gemini,
   ollama: async () => (await import('../wires/ollama.ts')).ollama,
 }
 

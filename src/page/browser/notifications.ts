@@ -1,7 +1,7 @@
 import type { InboxKind } from '../../hub/model/tasks/inbox.ts'
 import { computed, effect, signal } from '@preact/signals'
-import { standing } from './hub/hub-connection.ts'
-import { inbox } from './hub/hub-state.ts'
+import { standing } from './hub/page-connection.ts'
+import { inbox } from './hub/page-state.ts'
 import { linkOf } from './inbox/inbox-row.tsx'
 import { firstLine } from './words/words.ts'
 

@@ -1,6 +1,6 @@
 import { render } from 'preact'
-import { HubRefusal, followHub, forgetSignIn, signInByLink, standing, untilReached } from './hub/hub-connection.ts'
-import { forgetLive, knowMe, load, take } from './hub/hub-state.ts'
+import { HubRefusal, followHub, forgetSignIn, signInByLink, standing, untilReached } from './hub/page-connection.ts'
+import { forgetLive, knowMe, load, take } from './hub/page-state.ts'
 import { installWorker } from './hub/installed-page.ts'
 import { startNotifications } from './notifications.ts'
 import { Shell } from './shell.tsx'

@@ -1,19 +1,18 @@
 import type { ComponentChild } from 'preact'
 import { computed, effect, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { address } from './frame/address.ts'
+import { address } from './frame/page-address.ts'
 import { AgentView } from './agents/agent-view.tsx'
 import { AgentsView } from './agents/agents-view.tsx'
 import { HubPause } from './agents/pauses.tsx'
-import { standing, trouble } from './hub/hub-connection.ts'
-import { agents, inbox, isReadingOlder, me, shownChange, taskCount, turns } from './hub/hub-state.ts'
+import { standing, trouble } from './hub/page-connection.ts'
+import { agents, inbox, isReadingOlder, me, shownChange, taskCount, turns } from './hub/page-state.ts'
 import { ConversationsView } from './talk/conversations-view.tsx'
 import { InboxView } from './inbox/inbox-view.tsx'
 import { KeysOverlay } from './frame/keys-overlay.tsx'
 import { handleKey, keysAreShown } from './frame/list-keys.ts'
 import { Notices } from './frame/notices.tsx'
 import { isOutdated } from './hub/installed-page.ts'
-import { NotificationsButton } from './notifications-button.tsx'
 import { SessionView } from './talk/session-view.tsx'
 import { SignInsView } from './frame/sign-ins-view.tsx'
 import { TaskView } from './tasks/task-view.tsx'
@@ -22,6 +21,7 @@ import { TerminalsView } from './terminals/terminals-view.tsx'
 import { TurnsView } from './talk/turns-view.tsx'
 import { UsageView } from './usage/usage-view.tsx'
 import { clockTime } from './words/words.ts'
+import { allowNotifications, permission } from './notifications.ts'
 
 type View = {
   name: string
@@ -217,5 +217,34 @@ function SignedOut() {
         open the link that it prints.
       </p>
     </main>
+  )
+}
+
+/** Offers notifications if the browser can show them; otherwise says what would make them possible. */
+function NotificationsButton() {
+  if (permission.value === 'granted') return null
+  if (permission.value === 'default')
+    return (
+      <button
+        class="notify"
+        onClick={() => {
+          void allowNotifications()
+        }}
+      >
+        Notify me
+      </button>
+    )
+  return (
+    <details class="notify quiet">
+      <summary>No notifications</summary>
+      {permission.value === 'denied' ? (
+        <p>This browser was told to show none for this page. Its settings for this address allow them again.</p>
+      ) : (
+        <p>
+          Browsers show notifications over https and on this machine alone. The setting <code>notify</code> of termaite
+          sends them to ntfy, a desktop or any command instead, with a link to this page.
+        </p>
+      )}
+    </details>
   )
 }

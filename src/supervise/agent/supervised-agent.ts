@@ -1,8 +1,6 @@
-import { windowOf } from '../../settings/enabled-agents.ts'
-import { hubEnv } from './hub-wiring.ts'
 import type { ScreenSpec } from '../../agents/screen/screen-spec.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
-import type { OpenCli } from '../supervision.ts'
+import type { OpenCli, SupervisionEvent } from '../supervision.ts'
 import type { Io } from '../../core/io.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { ReadyAgent, SupervisionPlan } from './preflight.ts'
@@ -10,6 +8,12 @@ import type { Conversation } from '../../core/work/conversation.ts'
 import type { TaskSource, TaskWorkspace } from '../../hub/model/tasks/task-source.ts'
 import type { Registration } from '../../hub/engine/hub.ts'
 import type { SupervisedSessionState } from '../../crew/machine/supervised-session.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Usage } from '../../core/talk/entry.ts'
+import type { AgentStatus } from '../../hub/model/tasks/agent-status.ts'
+import type { RemoteHub } from '../../hub/engine/remote-hub.ts'
+import { windowOf } from '../../settings/enabled-agents.ts'
+import { hubEnv } from './hub-wiring.ts'
 import { freeBytes } from '../../base/files/disk-space.ts'
 import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { composes } from '../../agents/screen/screen-spec.ts'
@@ -29,7 +33,6 @@ import { HubTaskSource } from '../../hub/engine/hub-task-source.ts'
 import { askAtHub } from './hub-questions.ts'
 import { taskChecks, vouching } from './task-checks.ts'
 import { carrierFor } from './work-carrier.ts'
-import { StatusReports } from './status-reports.ts'
 import { taskFilesIn } from './task-files.ts'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -38,6 +41,7 @@ import { worktreeParts } from '../../crew/machine/crews.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
+import { defined } from '../../base/defined.ts'
 
 /** A task may take a whole night; the supervisor looks after a CLI that falls silent. */
 const longestTurnMs = 24 * 3_600_000
@@ -159,7 +163,7 @@ export function openHubWork(
   }
 }
 
-export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & {
+type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & {
   workspace: TaskWorkspace
   notes: string[]
   /** Whether the session had a worktree that was gone, so that another one was made for it. */
@@ -232,3 +236,69 @@ async function clonedWorkPlace(
 
 /** The pause between two lines about a clone. */
 const progressMs = 5_000
+
+type StatusReportParts = {
+  hub: Pick<RemoteHub, 'report'>
+  as: Registration
+  clock: Clock
+  /** The tokens that the agent's context window takes. */
+  window: number
+  /** Returns the bytes that are free on the disk where the agent works. */
+  free(): number | undefined
+}
+
+/** The hub considers an agent gone that it has not heard from for five minutes. */
+const paceMs = 120_000
+
+/** Reports the status of a supervised agent to the hub: its machine, until when it is parked, and how much of its context and its disk is free. */
+export class StatusReports {
+  #parts: StatusReportParts
+  #status: AgentStatus
+
+  constructor(parts: StatusReportParts) {
+    this.#parts = parts
+    this.#status = { machine: parts.as.machine, parkedUntil: 0 }
+  }
+
+  /** Takes an event of the supervision in, and reports what it changes. */
+  see(event: SupervisionEvent): void {
+    const parked = event.type === 'parked' ? { parkedUntil: event.until, parkedWhy: event.why } : { parkedUntil: 0 }
+    if (parked.parkedUntil === this.#status.parkedUntil) return
+    const { parkedUntil: _until, parkedWhy: _why, ...rest } = this.#status
+    this.#status = { ...rest, ...parked }
+    this.#send()
+  }
+
+  /** Takes in what a turn used. A CLI whose journal does not tell of single requests has no number here. */
+  used({ held }: Usage): void {
+    if (held === undefined) return
+    this.#status = { ...this.#status, contextLeft: Math.max(0, 1 - held / this.#parts.window) }
+    this.#send()
+  }
+
+  /** Reports the status again and again until the signal aborts, also while the agent is silent in a long task or asks. */
+  async keep(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#send()
+      await this.#parts.clock.sleep(paceMs, signal)
+    }
+  }
+
+  /**
+   * Sends the whole status. A report that is lost does no harm, because the next one says the same. An agent that the hub does
+   * not know registers when it asks for work, and one that the hub has removed must not come back by a report.
+   */
+  #send(): void {
+    const { hub, as, free } = this.#parts
+    const bytes = free()
+    const status = defined({ ...this.#status, diskFree: bytes === undefined ? undefined : roughly(bytes) })
+    // An older hub refuses a report that names the free disk: it gets the report without that.
+    hub.report(as.id, status).catch(() => hub.report(as.id, this.#status).catch(() => {}))
+  }
+}
+
+/** A number of bytes with its first two digits, so that a disk at work is not a new report each time. */
+function roughly(bytes: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, bytes))) - 1)
+  return Math.floor(bytes / unit) * unit
+}

@@ -1,9 +1,8 @@
-import type { Exit, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Terminal, Picture } from '../../core/screen/terminal.ts'
 import type { Answering } from './methods.ts'
 import { untilAborted } from '../../base/time/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
-import { fittingPicture, fittingRows } from './fitting-screen.ts'
 import { longestFrame, OutputPiece, WireFailure } from './frames.ts'
 
 export type FindTerminal = (id: string) => Promise<Terminal | undefined>
@@ -39,3 +38,22 @@ const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text))
 
 /** An upper bound for the bytes of a text in a frame, without counting them: a character is at most three. */
 const mostBytesOf = (text: string) => JSON.stringify(text).length * 3
+
+/** Keeps the newest rows whose sizes together are at most `most`; each row also needs a comma. */
+function fittingRows(rows: readonly string[], most: number, sizeOf: (row: string) => number): string[] {
+  let room = most
+  const from = rows.findLastIndex((row) => (room -= sizeOf(row) + 1) < 0)
+  return rows.slice(from + 1)
+}
+
+/** Draws a terminal below as many of the `above` rows before its screen as keep the text of the picture smaller than `most`. */
+async function fittingPicture(
+  terminal: Terminal,
+  above: number,
+  most: number,
+  sizeOf: (text: string) => number,
+): Promise<Picture> {
+  const picture = await terminal.paint(above)
+  if (above === 0 || sizeOf(picture.text) < most) return picture
+  return fittingPicture(terminal, above >> 2, most, sizeOf)
+}

@@ -33,8 +33,8 @@ test('a task that passes its cap is paused with a question, and goes on with the
     (await hub.inbox.rows('user')).map(({ kind, task, options: given }) => [kind, task, given?.length]),
     [['blocked', id, 3]],
   )
-  await golden.rejects(t, hub.questions.answer(id, '7', 'user'))
-  await hub.questions.answer(id, '1', 'user')
+  await golden.rejects(t, hub.questions.answer(id, ['7'], 'user'))
+  await hub.questions.answer(id, ['again'], 'user')
   const again = await hub.task(id)
   assert.deepEqual(
     [again.state, again.wish, again.cap, again.allowed, again.options],
@@ -45,7 +45,7 @@ test('a task that passes its cap is paused with a question, and goes on with the
   await hub.work.ack(await ticketAt(hub, id), 'one')
   await hub.reports.spent('one', { tokens: 400, cost: 5, priced: 400 })
   assert.equal((await hub.task(id)).why, 'used $5.00 of $4.50')
-  await hub.questions.answer(id, '2', 'user')
+  await hub.questions.answer(id, ['uncapped'], 'user')
   assert.deepEqual([(await hub.task(id)).cap, (await hub.task(id)).allowed], [undefined, undefined])
   const last = published.findLast((change) => change.type === 'task' && change.id === id)
   assert.deepEqual(last?.type === 'task' && last.unset, [
@@ -67,7 +67,7 @@ test('a person stops a capped task; one that is tried again may use as much agai
   await wait('one')
   await hub.work.ack(id, 'one')
   await hub.reports.spent('one', { tokens: 130 })
-  await hub.questions.answer(id, 'stop', 'anna')
+  await hub.questions.answer(id, ['stop'], 'anna')
   assert.deepEqual(
     [(await hub.task(id)).state, (await hub.task(id)).why],
     ['CANCELLED', 'stopped: used 130 of 100 tokens'],
@@ -88,7 +88,7 @@ test('a model without a price counts by its tokens, and a cap on the cost alone 
   const byCost = await begun({ cost: 2 })
   await hub.reports.spent('one', { tokens: 50 })
   golden(t, (await hub.task(byCost)).why)
-  await hub.questions.answer(byCost, '1', 'user')
+  await hub.questions.answer(byCost, ['again'], 'user')
   assert.deepEqual((await hub.task(byCost)).allowed, { cost: 2, tokens: 100 })
   await hub.cancel(byCost, 'user')
   const byBoth = await begun({ cost: 2, tokens: 100 })
@@ -196,8 +196,8 @@ test('a workspace that passes its cap for the day begins no further task, asks o
     t,
     items.map(({ text, workspace, options }) => [text, workspace, options?.map(({ label }) => label)]),
   )
-  await golden.rejects(t, hub.questions.answerDay('v', '1', 'user'))
-  await hub.questions.answerDay('w', '3', 'anna')
+  await golden.rejects(t, hub.questions.answerDay('v', ['again'], 'user'))
+  await hub.questions.answerDay('w', ['stop'], 'anna')
   golden(t, await why())
   assert.deepEqual(await hub.inbox.rows('user'), [])
   await hub.work.respond(first.id, 'one', { status: 'COMPLETED', message: 'done' })
@@ -220,7 +220,7 @@ test('an allowed day goes on at once, and asks again when that is used up too', 
   await hub.reports.spent('one', { tokens: 100 })
   const { id } = await add('x')
   const given = wait('one')
-  await hub.questions.answerDay('w', '1', 'user')
+  await hub.questions.answerDay('w', ['again'], 'user')
   const got = await given
   assert.equal(got.type === 'task' && got.task.id, id)
   await hub.reports.spent('one', { tokens: 199 })
@@ -234,7 +234,7 @@ test('spending after the cap is at most what was reported in one report', { time
     tokens: fc.integer({ min: 0, max: 50 }),
     cents: fc.option(fc.integer({ min: 0, max: 60 })),
   })
-  const answers = fc.array(fc.constantFrom('1', '2', '3'), { maxLength: 3 })
+  const answers = fc.array(fc.constantFrom('again', 'uncapped', 'stop'), { maxLength: 3 })
   const cap = fc.record(
     { tokens: fc.integer({ min: 1, max: 150 }), cost: fc.double({ min: 0.1, max: 2, noNaN: true }) },
     { requiredKeys: [] },
@@ -275,8 +275,8 @@ test('spending after the cap is at most what was reported in one report', { time
         assert.equal(options?.length, 3)
         const answer = left.shift()
         if (answer === undefined) break
-        await hub.questions.answer(id, answer, 'user')
-        if (answer === '3') break
+        await hub.questions.answer(id, [answer], 'user')
+        if (answer === 'stop') break
         await take()
       }
     }),

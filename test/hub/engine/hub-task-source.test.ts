@@ -319,7 +319,7 @@ test('a task whose work cannot be committed is not done: a person is asked, with
   golden(t, words, { [worktree.path]: '<path>', [lock]: '<lock>', [id]: '<id>' })
   // The person puts it right, and the same agent hands in the work that it had done.
   rmSync(lock)
-  await hub.questions.answer(id, 'Go on.', 'user')
+  await hub.questions.answer(id, ['Go on.'], 'user')
   await duty.next(never)
   assert.equal(await duty.ack(`${id}.2`, never), 'kept')
   assert.equal(await duty.respond(`${id}.2`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
@@ -402,7 +402,7 @@ test('an agent whose task passes its cap is told to stop, and gets the task agai
   assert.equal(await revoked, 'it is paused: used $1.25 of $1.00')
   assert.equal(await duty.progress(`${id}.1`, 'at work', never), 'lost')
   const order = duty.next(never)
-  await hub.questions.answer(id, '1', 'user')
+  await hub.questions.answer(id, ['again'], 'user')
   const given = await order
   golden(t, given.type === 'task' && [given.ticket, given.notes.map(({ kind, text }) => [kind, text])], {
     [id]: '<id>',

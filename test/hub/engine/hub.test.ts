@@ -206,7 +206,7 @@ test('a question frees the agent, and the answer brings the task back to it with
     /Agent a does not have task .*: it is BLOCKED/,
   )
   const [other, own] = [wait('b'), wait('a')]
-  await hub.questions.answer(id, 'The left one.', 'me')
+  await hub.questions.answer(id, ['The left one.'], 'me')
   const given = await own
   assert.equal(given.type === 'task' && given.task.id, id)
   const task = await hub.task(id)
@@ -222,7 +222,7 @@ test('a question frees the agent, and the answer brings the task back to it with
   )
   await add('for b')
   assert.equal((await other).type, 'task')
-  await golden.rejects(t, hub.questions.answer(id, 'again', 'me'), { [id]: '<id>' })
+  await golden.rejects(t, hub.questions.answer(id, ['again'], 'me'), { [id]: '<id>' })
 })
 
 test('a review approves a task, or sends it back with a comment', async (t) => {

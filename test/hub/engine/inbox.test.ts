@@ -113,7 +113,7 @@ test('an item that is answered is gone, and comes back unread when it waits anew
   await hub.reviews.reject(review, 'user', { text: 'round up', try: 1 })
   await golden.rejects(t, hub.inbox.mark('user', { item: id, read: true }), { [review]: '<review>' })
   await clock.turn(1_000)
-  await hub.questions.answerAgent('orc', 'Yes', 'user').catch(() => hub.questions.answerAgent('orc', '1', 'user'))
+  await hub.questions.answerAgent('orc', ['y'], 'user')
   const held = (await hub.agentNow('orc')).task!
   await hub.work.respond(held, 'orc', { status: 'COMPLETED', message: 'done' })
   await wait('orc')
@@ -188,10 +188,10 @@ test('an agent out of quota is an item until its quota is back, and so is the la
 test('an item that is over says who ended it', async (t) => {
   const { hub, blocked, review, failed } = await busyHub(t)
   const rows = await hub.inbox.rows('anna')
-  await hub.questions.answer(blocked, 'Yes.', 'anna')
+  await hub.questions.answer(blocked, ['Yes.'], 'anna')
   await hub.reviews.approve(review, 'bob', { try: 1 })
   await hub.cancel(failed, 'anna').catch(() => hub.retry(failed, 'carl'))
-  await hub.questions.answerAgent('orc', '1', 'dora')
+  await hub.questions.answerAgent('orc', ['y'], 'dora')
   const [tasks, agents] = [
     new Map((await hub.tasks()).map((one) => [one.id, one])),
     new Map([['orc', await hub.agent('orc')]]),

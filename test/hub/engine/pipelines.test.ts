@@ -251,7 +251,7 @@ test('a pipeline is cancelled as a whole, and paused without losing work', async
 test('a spent budget begins no further task and asks; each answer has its effect', async (t) => {
   const three = (more: string) =>
     `name: dear\nbudget: ${more}\ntasks: [{ name: a, prompt: p }, { name: b, prompt: q }, { name: c, prompt: r }]`
-  for (const answer of ['1', '2', '3']) {
+  for (const answer of ['again', 'uncapped', 'stop']) {
     const { hub, work, states, wait, clock } = await seated(t, three('{ tokens: 100, cost: 5 }'))
     await work('ok', 'COMPLETED', 150)
     assert.deepEqual(await states(), [['PAUSED', 'COMPLETED', 'QUEUED', 'QUEUED']])
@@ -260,13 +260,13 @@ test('a spent budget begins no further task and asks; each answer has its effect
     const next = wait('a')
     await clock.turn(60_000)
     assert.deepEqual(await states(), [['PAUSED', 'COMPLETED', 'QUEUED', 'QUEUED']])
-    await assert.rejects(hub.pipelines.answer('run-00001', '7', 'anna'), /Found "7", allowed: /)
-    await hub.pipelines.answer('run-00001', answer, 'anna')
+    await assert.rejects(hub.pipelines.answer('run-00001', ['7'], 'anna'), /Found "7", allowed: /)
+    await hub.pipelines.answer('run-00001', [answer], 'anna')
     assert.deepEqual(
       (await hub.inbox.rows('anna')).filter(({ kind }) => kind === 'cap'),
       [],
     )
-    if (answer === '3') {
+    if (answer === 'stop') {
       assert.deepEqual(await states(), [['CANCELLED', 'COMPLETED', 'CANCELLED', 'CANCELLED']])
       assert.equal((await hub.task('run-00001002')).why, 'stopped: the pipeline has used 150 of 100 tokens')
       continue
@@ -276,7 +276,7 @@ test('a spent budget begins no further task and asks; each answer has its effect
     await hub.work.ack(given.task.id, 'a')
     await hub.reports.spent('a', { tokens: 350, cost: 0.5, priced: 350 })
     await hub.work.respond(given.task.id, 'a', { status: 'COMPLETED', message: 'ok' })
-    assert.deepEqual((await states())[0]![0], answer === '1' ? 'PAUSED' : 'QUEUED')
+    assert.deepEqual((await states())[0]![0], answer === 'again' ? 'PAUSED' : 'QUEUED')
   }
 })
 

@@ -156,7 +156,7 @@ class Outside {
         const seen = defined({
           try: (await hub.tasks()).find((task) => task.id === id)?.tries?.at(-1)?.number,
         })
-        if (deed.do === 'answer') await hub.questions.answer(id, 'words', 'me')
+        if (deed.do === 'answer') await hub.questions.answer(id, ['words'], 'me')
         else if (deed.do === 'reject') await hub.reviews.reject(id, 'me', { text: 'words', ...seen })
         else if (deed.do === 'approve') await hub.reviews.approve(id, 'me', seen)
         else await hub[deed.do](id, 'me')

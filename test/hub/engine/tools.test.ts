@@ -135,6 +135,22 @@ test('an answered question comes back as the same task, with the answer', async 
   )
 })
 
+test('a model answers the question of an agent by a number, and the agent gets the option', async (t) => {
+  const { call, hub } = toolsAt(t)
+  await call('register_agent', me)
+  const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/p' })
+  await call('wait_for_prompt', { agentId: 'orc' })
+  const options = [
+    { id: 'y', label: 'Yes, run it', means: 'once' as const },
+    { id: 'n', label: 'No', means: 'no' as const },
+  ]
+  await hub.questions.ask('orc', { id: 'q', text: 'Run it?', options, task: taskId })
+  await assert.rejects(call('answer_task', { taskId, answer: '2' }), { message: /Found "2", allowed: / })
+  await call('answer_task', { taskId, answer: '3' })
+  const [answered, note] = [(await hub.agent('orc')).answered, (await hub.task(taskId)).notes.at(-1)]
+  assert.deepEqual([answered, note?.text], [{ ask: 'q', picks: ['n'], by: 'boss' }, 'No'])
+})
+
 test('wrong input is refused in words', async (t) => {
   const { call } = toolsAt(t)
   await assert.rejects(

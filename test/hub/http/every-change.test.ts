@@ -193,7 +193,7 @@ const changes: Record<string, Change> = {
     },
   },
   '/api/agents/:id/message': { before: registered, body: { text: 'hello' } },
-  '/api/agents/:id/answer': { before: asking, body: { text: 'one' } },
+  '/api/agents/:id/answer': { before: asking, body: { picks: ['one'] } },
   '/api/agents/:id/pause': { before: registered },
   '/api/agents/:id/resume': {
     before: async (world, at) => {
@@ -205,7 +205,7 @@ const changes: Record<string, Change> = {
   '/api/broadcast': { before: registered, body: { text: 'to all' } },
   '/api/tasks': { body: { prompt: 'once', workspace: 'w' } },
   '/api/tasks/:id/checks': { before: inReview, body: { checks: [{ command: 'npm test', exit: 0, output: 'ok' }] } },
-  '/api/tasks/:id/answer': { before: blocked, body: { text: 'that' } },
+  '/api/tasks/:id/answer': { before: blocked, body: { picks: ['that'] } },
   '/api/tasks/:id/reject': { before: inReview, body: { text: 'again', try: 1 } },
   '/api/tasks/:id/approve': { before: inReview, body: { try: 1 } },
   '/api/tasks/:id/comment': { before: added, body: { text: 'hello' } },
@@ -225,7 +225,7 @@ const changes: Record<string, Change> = {
       return id
     },
   },
-  '/api/pipelines/:id/answer': { before: askingPipeline, body: { text: 'again' } },
+  '/api/pipelines/:id/answer': { before: askingPipeline, body: { picks: ['again'] } },
   '/api/schedules/:id/pause': { before: scheduleOf },
   '/api/schedules/:id/resume': { before: scheduleOf },
   '/api/schedules/:id/remove': { before: scheduleOf },
@@ -240,7 +240,7 @@ const changes: Record<string, Change> = {
     before: async (world, at) => {
       await working(world, at)
       await world.send(0, `/api/agents/agent-${at}/spent`, { tokens: 20 })
-      return { body: { workspace: `place of agent-${at}`, text: 'again' } }
+      return { body: { workspace: `place of agent-${at}`, picks: ['again'] } }
     },
   },
   '/api/lent-keys': { body: { name: 'lent' } },

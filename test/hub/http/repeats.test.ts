@@ -118,7 +118,7 @@ for (const { name, skip, open } of ledgers) {
     await twice(`/api/tasks/${id}.1/ack`, agent, 'ack')
     await twice(`/api/tasks/${id}.1/progress`, { ...agent, message: 'half' }, 'progress')
     await twice(`/api/tasks/${id}.1/block`, { ...agent, reason: 'unclear', question: 'which?' }, 'block')
-    await twice(`/api/tasks/${id}/answer`, { text: 'that' }, 'answer')
+    await twice(`/api/tasks/${id}/answer`, { picks: ['that'] }, 'answer')
     await wait()
     await twice(`/api/tasks/${id}.2/release`, { ...agent, reason: 'quota' }, 'release')
     await wait()

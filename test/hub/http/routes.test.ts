@@ -209,8 +209,9 @@ test('a question at the hub has the keys of every card, its grants and its sugge
   const shown = ['Do you trust this?', '  2 Yes (covers: this folder)', '  3 No, exit']
   assert.equal((await hub.task(id)).notes.at(-1)!.text, shown.join('\n'))
   golden(t, agentQuestionLines((await hub.agent('a')).asks!, 'x'))
-  assert.equal((await ask('POST', `/api/tasks/${id}/answer`, { text: '1' })).status, 400)
-  await ask('POST', `/api/tasks/${id}/answer`, { text: '3' })
+  assert.equal((await ask('POST', `/api/tasks/${id}/answer`, { picks: ['3'] })).status, 400)
+  await ask('POST', `/api/tasks/${id}/answer`, { picks: ['exit'] })
+  assert.equal((await hub.task(id)).notes.at(-1)!.text, 'No, exit')
   assert.deepEqual((await hub.agent('a')).answered, { ask: 'q', picks: ['exit'], by: 'user' })
   const options = [1, 2].map((at) => ({ id: `a${at}`, label: `Agent ${at}` }))
   await ask('POST', '/api/agents/a/ask', {
@@ -222,6 +223,6 @@ test('a question at the hub has the keys of every card, its grants and its sugge
     marked: ['a2'],
   })
   golden(t, agentQuestionLines((await hub.agent('a')).asks!, 'x'))
-  await ask('POST', '/api/agents/a/answer', { text: '2 1' })
+  await ask('POST', '/api/agents/a/answer', { picks: ['a2', 'a1'] })
   assert.deepEqual((await hub.agent('a')).answered, { ask: 'r', picks: ['a2', 'a1'], by: 'user' })
 })

@@ -42,7 +42,7 @@ test('an answer at the hub reaches a dialog over the stream of changes, without 
     const asked = ask(question, withdrawn.signal)
     await until(async () => client.looks === nth && (await hub.agentNow('orc')).asks !== undefined)
     await clock.turn(60_000)
-    await person.answerAgent('orc', pick)
+    await person.answerAgent('orc', [pick])
     assert.deepEqual([await asked, client.looks], [[pick], nth])
   }
   const gone = ask(question, withdrawn.signal)

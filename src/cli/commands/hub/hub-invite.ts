@@ -1,5 +1,5 @@
 import type { Io } from '../../../core/io.ts'
-import type { ListedInvite } from '../../../hub/model/access/hub-invite.ts'
+import type { ListedInvite } from '../../../hub/model/access/invitation.ts'
 import type { Parsed } from '../../arguments/cli-command.ts'
 import { defined } from '../../../base/defined.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'

@@ -4,13 +4,17 @@ import type { Io } from '../../../core/io.ts'
 import type { HubClient, PipelineVerb, TaskFilter, TaskVerb } from '../../../hub/client/hub-client.ts'
 import type { Pipeline } from '../../../hub/model/tasks/pipeline.ts'
 import type { WorkspaceDay } from '../../../hub/model/tasks/spending-cap.ts'
+import type { TaskQuestion } from '../../../hub/model/tasks/task-question.ts'
 import type { AgentNow } from '../../../hub/model/hub-state.ts'
 import { workspaceName } from '../../../hub/model/tasks/workspace.ts'
 import { once } from 'node:events'
 import { defined } from '../../../base/defined.ts'
+import { pipelineOptions } from '../../../hub/model/tasks/pipeline.ts'
+import { dayOptions } from '../../../hub/model/tasks/spending-cap.ts'
+import { taskQuestion } from '../../../hub/model/tasks/task-question.ts'
 import { taskStates } from '../../../hub/model/tasks/task.ts'
 import { agentState } from '../../../hub/model/tasks/agent-status.ts'
-import { optionLines } from '../../../core/talk/consent.ts'
+import { allowedAnswers, optionLines, picksIn } from '../../../core/talk/consent.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'
 import { withHub, shortId, taskLike } from '../../../hub/client/hub-client.ts'
@@ -30,7 +34,7 @@ import {
   showsSchedule,
 } from '../../task/pipeline-commands.ts'
 import { questionLines } from '../../task/pipeline-words.ts'
-import { approve, seenTry, tellLeft, workOf } from '../../task/task-review.ts'
+import { approve, seenTry, tellLeft, workOf } from '../../task/review-commands.ts'
 import { agentQuestionLines, mostLines, taskWords } from '../../task/task-words.ts'
 import { readDiff } from '../../../hub/model/tasks/task-changes.ts'
 
@@ -134,6 +138,10 @@ async function reportTask(
     })
     return merged ? { ...approved, merged } : approved
   }
+  if (verb === 'answer') {
+    const agents = task.agent === undefined ? [] : await hub.agents()
+    return hub.tell(task.id, verb, { picks: typedPicks(taskQuestion(task, agents), words) })
+  }
   const body = { ...(wants === 'words' ? { text } : {}), ...(verb === 'reject' ? seenTry(task) : {}) }
   const after = await hub.tell(task.id, verb, body)
   if (verb === 'cancel') await tellLeft(io, after)
@@ -188,16 +196,24 @@ async function answersOther(io: Io, hub: HubClient, [id, ...words]: string[], js
     id,
   )
   if (!agent && !day && !pipeline) return false
-  const text = words.join(' ')
-  if (text.trim() === '')
+  if (words.join(' ').trim() === '')
     throw new UsageError('task answer: the text after the id is missing. Use: termaite task answer <id> <words…>')
   const after = agent
-    ? await hub.answerAgent(agent.id, text)
+    ? await hub.answerAgent(agent.id, agent.asks ? typedPicks(agent.asks, words) : words)
     : day
-      ? await hub.answerDay(day.workspace, text)
-      : await hub.tellPipeline(pipeline!.id, 'answer', { text })
+      ? await hub.answerDay(day.workspace, typedPicks({ options: dayOptions(day) }, words))
+      : await hub.tellPipeline(pipeline!.id, 'answer', {
+          picks: typedPicks({ options: pipelineOptions(pipeline!.asks!) }, words),
+        })
   print(io, json ? JSON.stringify(after) : stripAnsi(`${id} answered`))
   return true
+}
+
+/** Reads typed words as an answer to a question. */
+function typedPicks(question: TaskQuestion, words: readonly string[]): string[] {
+  const picks = picksIn(question, words)
+  if (!picks) throw new UsageError(`Found "${words.join(' ')}", allowed: ${allowedAnswers(question)}.`, 1)
+  return picks
 }
 
 /** A question that an agent waits with, about its task or before it has one. */
@@ -323,7 +339,7 @@ async function diff(io: Io, hub: HubClient, task: Task, wanted: number | undefin
 
 /** Fetches the branch of a task from its agent's machine into the clone in the current folder. */
 async function fetchBranch(io: Io, hub: HubClient, task: Task, values: Parsed['values']): Promise<void> {
-  const { fetchTask } = await import('../../task/task-review.ts')
+  const { fetchTask } = await import('../../task/review-commands.ts')
   const { branch, root, how, try: number } = await fetchTask(io, hub, task, tryIn(values))
   if (values.json === true) return print(io, JSON.stringify({ task: task.id, try: number, branch, root, how }))
   print(io, branch)

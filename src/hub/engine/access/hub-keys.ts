@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/time/clock.ts'
-import type { HubInviteBook } from '../../model/access/hub-invite.ts'
+import type { HubInviteBook } from '../../model/access/invitation.ts'
 import type { HubCaller, HubKey, HubKeyBook, HubRole, ListedKey, NewKey, Rotation } from '../../model/access/hub-key.ts'
 import { defined } from '../../../base/defined.ts'
 import { randomBytes } from 'node:crypto'

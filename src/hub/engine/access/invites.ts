@@ -1,11 +1,11 @@
 import type { Clock } from '../../../base/time/clock.ts'
-import type { HubInvite, HubInviteBook, InviteWish, ListedInvite, NewInvite } from '../../model/access/hub-invite.ts'
+import type { HubInvite, HubInviteBook, InviteWish, ListedInvite, NewInvite } from '../../model/access/invitation.ts'
 import type { HubCaller } from '../../model/access/hub-key.ts'
 import type { HubKeys } from './hub-keys.ts'
 import type { ListedKey } from '../../model/access/hub-key.ts'
 import { randomBytes } from 'node:crypto'
 import { defined } from '../../../base/defined.ts'
-import { codeOf, readCode } from '../../model/access/hub-invite.ts'
+import { codeOf, readCode } from '../../model/access/invitation.ts'
 import { hashOf, isSameHash } from './secret.ts'
 import { HubError } from '../rules/task-rules.ts'
 

@@ -1,21 +1,22 @@
 import type { Spent } from '../../../core/work/budget.ts'
-import type { CapAnswer, SpendingCaps, WorkspaceDay } from '../../model/tasks/spending-cap.ts'
+import type { SpendingCaps, WorkspaceDay } from '../../model/tasks/spending-cap.ts'
 import type { BlockedTask, HeldTask, QueuedTask, Task } from '../../model/tasks/task.ts'
 import type { RoundRows } from './round-rows.ts'
 import { defined } from '../../../base/defined.ts'
 import { localTime } from '../../../base/time/local-time.ts'
-import { allowedAnswers, picksIn } from '../../../core/talk/consent.ts'
 import {
   addSpent,
   capOptions,
   capWords,
   dayLimit,
+  dayOptions,
   dayStop,
   passedCap,
   raisedCap,
   spentOn,
 } from '../../model/tasks/spending-cap.ts'
 import { cancelTask, addNote, pauseTask, queuedAgain, withCap } from '../rules/task-moves.ts'
+import { pickedForCap } from '../rules/question-picks.ts'
 import { HubError, isHeld } from '../rules/task-rules.ts'
 
 /**
@@ -58,10 +59,10 @@ export class SpendingLimits {
   answer(
     rows: RoundRows,
     task: BlockedTask & { options: NonNullable<BlockedTask['options']> },
-    text: string,
+    picks: readonly string[],
     by: string,
   ): void {
-    const pick = pickIn(task.options, text)
+    const pick = pickedForCap(task.options, picks)
     const at = rows.now
     if (pick === 'stop') {
       rows.tasks.replace(cancelTask(task, { at, by, why: `stopped: ${task.why}` }))
@@ -105,13 +106,13 @@ export class SpendingLimits {
       .map(({ workspace }) => workspace)
   }
 
-  answerDay(rows: RoundRows, workspace: string, text: string, by: string): WorkspaceDay {
+  answerDay(rows: RoundRows, workspace: string, picks: readonly string[], by: string): WorkspaceDay {
     const day = this.#today(rows, workspace)
     const limit = dayLimit(day)
     if (!day.cap || !limit || passedCap(day.spent, limit) === undefined)
       throw new HubError('conflict', `${workspace} has not passed its cap for today, so there is nothing to answer.`)
     const next = raisedCap(day.spent, day.cap, limit)
-    const pick = pickIn(capOptions(capWords(next), 'day'), text)
+    const pick = pickedForCap(dayOptions(day), picks)
     const { asked: _, answer: __, ...rest } = day
     const kept = pick === 'again' ? { ...rest, allowed: next, by } : { ...rest, answer: pick, by }
     this.#keepDay(rows, kept)
@@ -146,12 +147,6 @@ export class SpendingLimits {
 }
 
 const dayAt = (now: number) => localTime(now).slice(0, 10)
-
-function pickIn(options: NonNullable<BlockedTask['options']>, text: string): CapAnswer {
-  const [pick] = picksIn({ options }, text.split(/\s+/)) ?? []
-  if (pick === undefined) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers({ options })}.`)
-  return pick as CapAnswer
-}
 
 /** The size of the last report, because an agent that reports late passes a cap by all of it. */
 function lastWords(task: Task | HeldTask, last: Spent | undefined): string {

@@ -14,7 +14,7 @@ import type {
 } from '../../model/tasks/task.ts'
 import { defined } from '../../../base/defined.ts'
 import { newId } from '../../../base/id.ts'
-import { removedWords } from '../../model/tasks/retention.ts'
+import { removedWords } from '../../model/tasks/removed-tasks.ts'
 
 /** A task that is not acknowledged goes back to the queue after this time. */
 export const ackMs = 30_000

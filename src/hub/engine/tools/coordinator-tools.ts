@@ -7,7 +7,9 @@ import { defined } from '../../../base/defined.ts'
 import { newId } from '../../../base/id.ts'
 import { groupDigits } from '../../../base/text/number-words.ts'
 import { about, integer, numberAbove, optional, parser } from '../../../core/data/shape.ts'
+import { picksOf } from '../rules/question-picks.ts'
 import { isFinished, taskIdOf } from '../rules/task-rules.ts'
+import { taskQuestion } from '../../model/tasks/task-question.ts'
 import { inputOf } from '../../model/operations/operations.ts'
 import { text } from '../../model/operations/input-shapes.ts'
 import { hubTool, timeout } from '../access/hub-tool.ts'
@@ -96,7 +98,11 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
       'write',
       'Answer the question of a blocked task.',
       parser({ taskId: text, answer: text, requestId }),
-      async (input) => taskView(await hub.questions.answer(taskIdOf(input.taskId), input.answer, by, input.requestId)),
+      async ({ taskId, answer, requestId: key }) => {
+        const id = taskIdOf(taskId)
+        const [task, agents] = await Promise.all([hub.task(id), hub.agents()])
+        return taskView(await hub.questions.answer(id, picksOf(taskQuestion(task, agents), answer), by, key))
+      },
     ),
     hubTool(
       'get_task_context',

@@ -48,7 +48,7 @@ export function agentRoutes(
       ),
     'POST /api/agents/:id/withdraw': async (_, { id, caller }) => hub.questions.ask(agentOf(caller, id), undefined),
     'POST /api/agents/:id/answer': async (said, { id, caller }) =>
-      hub.questions.answerAgent(id, said.text, caller.name),
+      hub.questions.answerAgent(id, said.picks, caller.name),
     'POST /api/broadcast': async (said, { caller, key }) => ({
       told: await hub.orders.broadcast(said.text, caller.name, said.workspace, key),
     }),

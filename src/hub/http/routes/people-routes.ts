@@ -41,7 +41,7 @@ export function peopleRoutes(
       return {}
     },
     'POST /api/days/answer': async (said, { caller }) =>
-      hub.questions.answerDay(said.workspace, said.text, caller.name),
+      hub.questions.answerDay(said.workspace, said.picks, caller.name),
     'GET /api/me': async (_, { caller }) => caller,
     'GET /api/version': async () => defined({ version, protocol: hubProtocol }),
     'POST /api/me/end': async (_, { caller }) => keys.revoke(caller.id, caller),

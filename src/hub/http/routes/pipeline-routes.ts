@@ -23,7 +23,7 @@ export function pipelineRoutes({ pipelines }: Hub, clock: Clock): Handlers<keyof
     'POST /api/pipelines/:id/pause': async (_, { id, caller }) => view(await pipelines.pause(id, caller.name)),
     'POST /api/pipelines/:id/resume': async (_, { id }) => view(await pipelines.resume(id)),
     'POST /api/pipelines/:id/answer': async (said, { id, caller }) =>
-      view(await pipelines.answer(id, said.text, caller.name)),
+      view(await pipelines.answer(id, said.picks, caller.name)),
     'GET /api/schedules': async () => pipelines.schedules(),
     'POST /api/schedules/:id/pause': async (_, { id, caller }) => pipelines.pauseSchedule(id, caller.name),
     'POST /api/schedules/:id/resume': async (_, { id }) => pipelines.resumeSchedule(id),

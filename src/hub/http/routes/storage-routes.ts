@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/time/clock.ts'
 import type { storageOperations } from '../../model/operations/storage-operations.ts'
-import type { Pruned } from '../../model/tasks/retention.ts'
+import type { Pruned } from '../../model/tasks/removed-tasks.ts'
 import type { Hub } from '../../engine/hub.ts'
 import type { Handlers } from '../access/hub-router.ts'
 import { HubError, taskIdOf } from '../../engine/rules/task-rules.ts'

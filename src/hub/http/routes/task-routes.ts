@@ -63,7 +63,7 @@ export function taskRoutes(hub: Hub, until: (seconds?: number) => number): Handl
       hub.reviews.notes(taskIdOf(id), defined({ before, most: Math.min(most, mostNotes) })),
     'GET /api/tasks/:id/comments': async (_, { id }) => hub.reviews.lineComments(taskIdOf(id)),
     'POST /api/tasks/:id/answer': async (said, { id, caller, key }) =>
-      hub.questions.answer(id, said.text, caller.name, key),
+      hub.questions.answer(id, said.picks, caller.name, key),
     'POST /api/tasks/:id/reject': async (said, { id, caller, key }) => hub.reviews.reject(id, caller.name, said, key),
     'POST /api/tasks/:id/comment': async (said, { id, caller, key }) =>
       hub.reviews.comment(id, caller.name, said.text, said.at, key),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/time/clock.ts'
 import type { HubChange, HubLedger, LedgerLook, LedgerNews, LedgerRound, NewChange } from '../../model/hub-ledger.ts'
 import type { AuditBounds, HubAuditBook } from '../../model/access/hub-audit.ts'
-import type { Prunable } from '../../model/tasks/retention.ts'
+import type { Prunable } from '../../model/tasks/removed-tasks.ts'
 import type { TaskState } from '../../model/tasks/task.ts'
 import type { HubBook } from '../../model/hub-book.ts'
 import type { PostgresAddress } from './address.ts'

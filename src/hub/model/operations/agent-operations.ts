@@ -2,7 +2,7 @@ import type { Operation } from './operation.ts'
 import { about, boolean, integer, list, number, object, oneOf, optional } from '../../../core/data/shape.ts'
 import { questionSubjects } from '../../../core/talk/question.ts'
 import { agent, given, registered, task } from './hub-shapes.ts'
-import { nothing, text } from './input-shapes.ts'
+import { nothing, text, picks } from './input-shapes.ts'
 
 /** The most keys of workspaces that one agent registers. */
 const mostWorkspaces = 1_000
@@ -113,7 +113,7 @@ export const agentOperations = {
   'POST /api/agents/:id/answer': {
     about: 'Answers the question of an agent.',
     right: 'answer',
-    input: { text },
+    input: { picks },
     output: registered,
   },
   'POST /api/broadcast': {

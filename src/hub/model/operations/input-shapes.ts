@@ -15,6 +15,9 @@ import { bundlePart, longestBundle } from '../tasks/task-try.ts'
 /** A text or an id that must not be empty. */
 export const text = string({ min: 1 })
 
+/** The answer to a question. */
+export const picks = about('The ids of options, or one text if the question takes a person’s own words.', list(text))
+
 /** The answer to a request that only says that the request was carried out. */
 export const nothing = object({})
 

@@ -18,7 +18,7 @@ import { callerRoles, hubRoles } from '../access/hub-key.ts'
 import { linkRoles } from '../access/sign-in.ts'
 import { partOf, shapeOf } from './described.ts'
 import { day, key, maybe, newKey, text as anyText, time } from './hub-shapes.ts'
-import { nothing, text, wholeNumber } from './input-shapes.ts'
+import { nothing, text, wholeNumber, picks } from './input-shapes.ts'
 import { act, invite, link, signIn } from './people-shapes.ts'
 
 /** People: their inbox, their keys, and the browsers that are signed in. */
@@ -45,7 +45,7 @@ export const peopleOperations = {
   'POST /api/days/answer': {
     about: 'Answers whether a workspace goes on after the cap of a day.',
     right: 'answer',
-    input: { workspace: text, text },
+    input: { workspace: text, picks },
     output: day,
   },
   'GET /api/me': {

@@ -7,7 +7,7 @@ import type {
   UsedAmounts,
 } from '../../../core/turns/conversations.ts'
 import type { KeptAct } from '../access/hub-audit.ts'
-import type { ListedInvite } from '../access/hub-invite.ts'
+import type { ListedInvite } from '../access/invitation.ts'
 import type { ListedLink, ListedSignIn } from '../access/sign-in.ts'
 import { about, anything, boolean, integer, list, number, object, oneOf, optional } from '../../../core/data/shape.ts'
 import { callerRoles } from '../access/hub-key.ts'

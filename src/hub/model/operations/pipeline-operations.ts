@@ -3,7 +3,7 @@ import type { Operation } from './operation.ts'
 import { either, list, object, optional } from '../../../core/data/shape.ts'
 import { shapeOf } from './described.ts'
 import { pipeline, pipelineFields, schedule } from './hub-shapes.ts'
-import { text } from './input-shapes.ts'
+import { text, picks } from './input-shapes.ts'
 
 /** Pipelines and schedules: people add plans, and cancel, retry, pause and answer the pipelines made from them. */
 export const pipelineOperations = {
@@ -40,7 +40,7 @@ export const pipelineOperations = {
   'POST /api/pipelines/:id/answer': {
     about: 'Answers the question about the budget of a pipeline.',
     right: 'answer',
-    input: { text },
+    input: { picks },
     output: pipeline,
   },
   'GET /api/schedules': { about: 'Lists the schedules.', right: 'read', output: list(schedule) },

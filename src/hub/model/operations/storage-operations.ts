@@ -1,4 +1,4 @@
-import type { Prunable, Pruned } from '../tasks/retention.ts'
+import type { Prunable, Pruned } from '../tasks/removed-tasks.ts'
 import type { Operation } from './operation.ts'
 import { about, boolean, integer, list, object, oneOf, optional } from '../../../core/data/shape.ts'
 import { taskStates } from '../tasks/task.ts'

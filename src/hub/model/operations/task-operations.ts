@@ -17,7 +17,7 @@ import {
 import { mostChecks } from '../tasks/task-try.ts'
 import { plainText, shapeOf } from './described.ts'
 import { keptText, merge, note, task, taskFields } from './hub-shapes.ts'
-import { nothing, sentBundle, sentCheck, sentPlace, taskQueryFields, text, wholeNumber } from './input-shapes.ts'
+import { nothing, sentBundle, sentCheck, sentPlace, taskQueryFields, text, wholeNumber, picks } from './input-shapes.ts'
 
 const sentDiff = either(string(), object({ id: text, cut: optional(boolean()) }))
 const priority = integer(-100, 100)
@@ -132,7 +132,7 @@ export const taskOperations = {
   'POST /api/tasks/:id/answer': {
     about: 'Answers the question of a blocked task.',
     right: 'answer',
-    input: { text },
+    input: { picks },
     output: task,
   },
   'POST /api/tasks/:id/reject': {

@@ -10,7 +10,7 @@ import { defined } from '../../../base/defined.ts'
 import { agentState } from './agent-status.ts'
 import { fullDiskWords } from '../../../core/work/full-disk.ts'
 import { pipelineOptions } from './pipeline.ts'
-import { capOptions, capWords, dayLimit, passedCap, raisedCap } from './spending-cap.ts'
+import { dayLimit, dayOptions, passedCap } from './spending-cap.ts'
 
 export type InboxKind = 'asks' | 'blocked' | 'review' | 'failed' | 'mention' | 'parked' | 'cap' | 'disk'
 
@@ -252,7 +252,7 @@ function dayItem(of: WorkspaceDay): InboxItem[] {
       title: `The cap for today in ${workspaceName(workspace)} is reached`,
       text: `${workspaceName(workspace)} has ${passed} today. Tasks at work go on; no further one begins. How should it go on?`,
       workspace,
-      options: capOptions(capWords(raisedCap(spent, cap, limit)), 'day'),
+      options: dayOptions(of),
     },
   ]
 }

@@ -91,6 +91,10 @@ export function capOptions(upTo: string, subject: 'task' | 'day' | 'pipeline'): 
   })
 }
 
+/** The answers to the question whether the tasks of a workspace go on today. */
+export const dayOptions = ({ spent, cap = {}, allowed }: WorkspaceDay): Option[] =>
+  capOptions(capWords(raisedCap(spent, cap, allowed)), 'day')
+
 /** The amounts at which the hub asks next; undefined if a person has removed the cap. */
 export function dayLimit({ cap, allowed, answer }: WorkspaceDay): SpendingCap | undefined {
   return answer === 'uncapped' ? undefined : (allowed ?? cap)

@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import type { Blobs } from '../../../core/talk/store.ts'
 import type { ToolCall, ToolOutput } from '../../../core/work/tool.ts'
 import type { ServerConfig } from './server-config.ts'
-import type { Connection } from './server-connection.ts'
+import type { Connection } from './mcp-connection.ts'
 import type { ActiveCall } from './elicitation.ts'
 import type { LoginStore } from './server-login.ts'
 import type { ServerState } from './server-lifecycle.ts'
@@ -256,7 +256,7 @@ export class McpServer {
     // A process that does not answer in time counts as failed.
     const timeout = new ActivityTimeout(config.timeoutSeconds * 1000, Number.MAX_SAFE_INTEGER, clock, signal)
     try {
-      const { connect } = await import('./server-connection.ts')
+      const { connect } = await import('./mcp-connection.ts')
       const connection = await connect(config, {
         root,
         env,

@@ -1,5 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType } from '@modelcontextprotocol/client'
-import type { Connection } from './server-connection.ts'
+import type { Connection } from './mcp-connection.ts'
 import { terminalText } from '../../../base/text/ansi.ts'
 import { defined } from '../../../base/defined.ts'
 import { oneLine } from '../../../base/text/table.ts'

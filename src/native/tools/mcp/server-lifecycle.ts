@@ -1,6 +1,6 @@
 import type { Tool as RemoteTool } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../base/time/clock.ts'
-import type { Connection } from './server-connection.ts'
+import type { Connection } from './mcp-connection.ts'
 import type { Fault } from './server-faults.ts'
 import { untilAborted } from '../../../base/time/clock.ts'
 import { loginWanted } from './server-faults.ts'

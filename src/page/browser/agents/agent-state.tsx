@@ -1,4 +1,4 @@
-import type { AgentRow } from '../hub/hub-state.ts'
+import type { AgentRow } from '../hub/page-state.ts'
 import { agentState, stateWords } from '../../../hub/model/tasks/agent-status.ts'
 import { clockTime, now } from '../words/words.ts'
 

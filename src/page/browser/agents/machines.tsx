@@ -13,8 +13,8 @@ import {
 import { fleetVersions, linkWords, versionSkew } from '../../../hub/model/machine-standing.ts'
 import { useFocus } from '../frame/list-keys.ts'
 import { act, actWithUndo, refused } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
-import { machines, rules, standing } from '../hub/hub-state.ts'
+import { request } from '../hub/page-request.ts'
+import { machines, rules, standing } from '../hub/page-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { PauseActs, operates } from './pauses.tsx'
 

@@ -1,12 +1,12 @@
 import type { Pause } from '../../../hub/model/tasks/machine-rules.ts'
-import type { AgentRow } from '../hub/hub-state.ts'
-import type { HubRequest } from '../hub/hub-request.ts'
+import type { AgentRow } from '../hub/page-state.ts'
+import type { HubRequest } from '../hub/page-request.ts'
 import { useState } from 'preact/hooks'
 import { pauseWords, wholeHub } from '../../../hub/model/tasks/machine-rules.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { act } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
-import { me, rules, standing } from '../hub/hub-state.ts'
+import { request } from '../hub/page-request.ts'
+import { me, rules, standing } from '../hub/page-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 
 /** Whether this person may change machines and the hub. */

@@ -1,7 +1,7 @@
 import type { DiffDocument } from './diff-document.ts'
 import type { DiffFile } from './diff-file.ts'
 import { diffArrays } from 'diff'
-import { lineKinds } from './diff-lines.ts'
+import { lineKinds } from './diff-line-bytes.ts'
 import { pathOf } from './diff-file.ts'
 import { quoted } from '../../../core/data/diff-paths.ts'
 

@@ -1,6 +1,6 @@
 import type { DiffDocument } from './diff-document.ts'
 import type { WordPart } from './diff-words.ts'
-import { lineKinds } from './diff-lines.ts'
+import { lineKinds } from './diff-line-bytes.ts'
 import { pairedLines, wordChanges } from './diff-words.ts'
 
 /** Removed lines and the added lines after them, by their lines in the document. */

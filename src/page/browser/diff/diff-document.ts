@@ -1,8 +1,8 @@
 import type { DiffFile } from './diff-file.ts'
-import type { LineKind } from './diff-lines.ts'
+import type { LineKind } from './diff-line-bytes.ts'
 import { gitHeaderPaths, headerPath, unquoted } from '../../../core/data/diff-paths.ts'
 import { pathOf, readHeader } from './diff-file.ts'
-import { DiffLines, lineKinds } from './diff-lines.ts'
+import { DiffLines, lineKinds } from './diff-line-bytes.ts'
 
 /** A diff beyond these sizes is cut off, because a browser's memory is limited. */
 type DiffLimits = { bytes: number; lines: number; files: number; hunks: number }

@@ -1,9 +1,9 @@
 import type { DiffPairs } from './diff-blocks.ts'
 import type { DiffDocument } from './diff-document.ts'
-import type { LineKind } from './diff-lines.ts'
+import type { LineKind } from './diff-line-bytes.ts'
 import { useState } from 'preact/hooks'
 import { sizeWords } from '../../../base/text/size-words.ts'
-import { lineKinds } from './diff-lines.ts'
+import { lineKinds } from './diff-line-bytes.ts'
 import { holds } from './diff-search.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 

@@ -1,9 +1,9 @@
 import type { TaskTry } from '../../../hub/model/tasks/task-try.ts'
 import { useEffect, useState } from 'preact/hooks'
-import { request } from '../hub/hub-request.ts'
+import { request } from '../hub/page-request.ts'
 import { changesBetween } from './diff-between.ts'
 import { DiffDocument } from './diff-document.ts'
-import { openText } from '../hub/hub-connection.ts'
+import { openText } from '../hub/page-connection.ts'
 
 /** A diff on its way to the page: `version` changes with each piece, `isRead` when it is whole. */
 export type LoadedDiff = {

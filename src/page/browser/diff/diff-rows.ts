@@ -2,7 +2,7 @@ import type { DiffDocument } from './diff-document.ts'
 import type { DiffFile } from './diff-file.ts'
 import type { DiffPairs } from './diff-blocks.ts'
 import { blockFrom } from './diff-blocks.ts'
-import { lineKinds } from './diff-lines.ts'
+import { lineKinds } from './diff-line-bytes.ts'
 
 /** One row of a drawn diff. A line of -1 is the empty side of a pair. */
 type DiffRow =

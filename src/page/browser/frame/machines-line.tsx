@@ -1,4 +1,4 @@
-import { machines } from '../hub/hub-state.ts'
+import { machines } from '../hub/page-state.ts'
 import { clockTime, moment } from '../words/words.ts'
 
 /** If there are several machines, says which ones the view covers and which of them cannot be seen now. */

@@ -1,4 +1,4 @@
-import { address, setFilter } from './address.ts'
+import { address, setFilter } from './page-address.ts'
 
 /** The words that a view is searched for; they are in the address. */
 export const searchWords = () => address.value.filters.get('q') ?? ''

@@ -1,7 +1,7 @@
 import type { OperationName, SentFields } from '../../../hub/model/operations/operations.ts'
-import type { HubRequest } from './hub-request.ts'
+import type { HubRequest } from './page-request.ts'
 import { signal } from '@preact/signals'
-import { HubRefusal, call } from './hub-connection.ts'
+import { HubRefusal, call } from './page-connection.ts'
 
 /** The message of the hub's last refusal; shown until the next act. */
 export const refused = signal('')

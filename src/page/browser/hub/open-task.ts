@@ -2,8 +2,8 @@ import type { BriefChange } from '../../../hub/model/task-brief.ts'
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { signal } from '@preact/signals'
 import { withNote } from '../../../hub/model/tasks/task-note.ts'
-import { HubRefusal, call } from './hub-connection.ts'
-import { request } from './hub-request.ts'
+import { HubRefusal, call } from './page-connection.ts'
+import { request } from './page-request.ts'
 
 export type TaskChange = Extract<BriefChange, { type: 'task' }>
 

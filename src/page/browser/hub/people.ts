@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
-import { call } from './hub-connection.ts'
-import { request } from './hub-request.ts'
+import { call } from './page-connection.ts'
+import { request } from './page-request.ts'
 
 /** The names of the people whom the hub knows. */
 export const people = signal<readonly string[]>([])

@@ -1,9 +1,8 @@
 import type { Option, Question } from '../../../core/talk/question.ts'
 import type { InboxRow } from '../../../hub/model/tasks/inbox.ts'
 import type { OperationName, SentFields } from '../../../hub/model/operations/operations.ts'
-import type { HubRequest } from '../hub/hub-request.ts'
-import { optionKeys } from '../../../core/talk/consent.ts'
-import { request } from '../hub/hub-request.ts'
+import type { HubRequest } from '../hub/page-request.ts'
+import { request } from '../hub/page-request.ts'
 
 /** An act on an item by one key or one swipe; `words` say that it is done. */
 export type QuickAct = PlannedAct & { label: string; words: string }
@@ -30,7 +29,7 @@ export function quickActs(row: InboxRow, asked: Asked | undefined): QuickActs {
     const option = asked.options[at]
     if (!option) return undefined
     const words = `${row.title}: ${option.label}`
-    const answer = answerTo(row, asked.options, [option.id])
+    const answer = answerTo(row, [option.id])
     return answer && { label: option.label, words, ...answer }
   }
   const [allow, deny] = [act('once'), act('no')]
@@ -39,27 +38,19 @@ export function quickActs(row: InboxRow, asked: Asked | undefined): QuickActs {
 
 type Answerable = Partial<Pick<InboxRow, 'kind' | 'turn' | 'ask' | 'agent' | 'task' | 'workspace' | 'pipeline'>>
 
-/** The request that answers an item: an agent at the hub takes the keys of options or words, a turn takes the picks themselves. */
+/** The request that answers an item. */
 export function answerTo(
   { kind, turn, ask, agent, task, workspace, pipeline }: Answerable,
-  options: readonly Option[],
   picks: readonly string[],
 ): PlannedAct | undefined {
   if (turn !== undefined && ask !== undefined)
     return planAct(request('POST /api/turns/:id/answer', { id: turn }), { ask, picks })
-  const [text = ''] = picks
   // The hub itself asks when a cap is exceeded.
-  if (pipeline !== undefined) return planAct(request('POST /api/pipelines/:id/answer', { id: pipeline }), { text })
-  if (kind === 'cap' && workspace !== undefined) return planAct(request('POST /api/days/answer'), { workspace, text })
+  if (pipeline !== undefined) return planAct(request('POST /api/pipelines/:id/answer', { id: pipeline }), { picks })
+  if (kind === 'cap' && workspace !== undefined) return planAct(request('POST /api/days/answer'), { workspace, picks })
   if (kind === 'blocked' && task !== undefined)
-    return planAct(request('POST /api/tasks/:id/answer', { id: task }), { text })
-  if (agent === undefined) return undefined
-  const keys = optionKeys(options)
-  const words = picks.map((pick) => {
-    const at = options.findIndex(({ id }) => id === pick)
-    return at < 0 ? pick : String(keys[at])
-  })
-  return planAct(request('POST /api/agents/:id/answer', { id: agent }), { text: words.join(' ') })
+    return planAct(request('POST /api/tasks/:id/answer', { id: task }), { picks })
+  return agent === undefined ? undefined : planAct(request('POST /api/agents/:id/answer', { id: agent }), { picks })
 }
 
 const planAct = <N extends OperationName>(to: HubRequest<N>, fields: SentFields<N>): PlannedAct => ({ to, fields })

@@ -4,9 +4,9 @@ import type { QuickAct } from './inbox-acts.ts'
 import type { Asked } from './question-form.tsx'
 import { useState } from 'preact/hooks'
 import { act, actLater, actWithUndo, held } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
-import { agentLink, taskLink, turnLink } from '../frame/address.ts'
-import { agents, me, pipelines, tasks, turns } from '../hub/hub-state.ts'
+import { request } from '../hub/page-request.ts'
+import { agentLink, taskLink, turnLink } from '../frame/page-address.ts'
+import { agents, me, pipelines, tasks, turns } from '../hub/page-state.ts'
 import { answerTo, quickActs, seenTry } from './inbox-acts.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { useFocus } from '../frame/list-keys.ts'
@@ -152,7 +152,7 @@ function ItemBody({ row, asked }: { row: InboxRow; asked: Asked | undefined }) {
   const { kind, task, text, parkedUntil } = row
   if (asked) {
     const answer = (picks: string[]) => {
-      const sent = answerTo(row, asked.options, picks)
+      const sent = answerTo(row, picks)
       if (sent) act(sent.to, sent.fields)
     }
     return <QuestionForm asked={asked} answer={answer} yesAndNo />

@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks'
 import { allowanceWords, optionKeys } from '../../../core/talk/consent.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { act } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
-import { answerTo } from './inbox-acts.ts'
+import { request } from '../hub/page-request.ts'
 import { TextDiff } from '../diff/diff-view.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { fileDiff } from '../diff/file-diff.ts'
@@ -152,34 +151,21 @@ function ShownPart({ shown }: { shown: Shown }) {
 
 /** The question of an agent at the hub. */
 export function AgentQuestionForm({ asks, agent }: { asks: AgentQuestion; agent: string }) {
-  const answer = (picks: string[]) => {
-    const sent = answerTo({ agent }, asks.options, picks)
-    if (sent) act(sent.to, sent.fields)
-  }
+  const answer = (picks: string[]) => act(request('POST /api/agents/:id/answer', { id: agent }), { picks })
   return <QuestionForm asked={asks} answer={answer} />
 }
 
 /** The question of a blocked task: answered with free text, or with one of its options if the hub asks. */
 export function BlockedForm({ task }: { task: Task }) {
   const { options, question = '' } = task
-  if (options)
-    return (
-      <QuestionForm
-        asked={{ text: question, options }}
-        answer={([pick = '']) => act(request('POST /api/tasks/:id/answer', { id: task.id }), { text: pick })}
-      />
-    )
+  const answer = (picks: string[]) => act(request('POST /api/tasks/:id/answer', { id: task.id }), { picks })
+  if (options) return <QuestionForm asked={{ text: question, options }} answer={answer} />
   return (
     <>
       <pre class="text">
         <VisibleWords text={task.question ?? task.why ?? ''} />
       </pre>
-      <LineForm
-        label="Your answer"
-        placeholder="your answer"
-        button="Answer"
-        send={(text) => act(request('POST /api/tasks/:id/answer', { id: task.id }), { text })}
-      />
+      <LineForm label="Your answer" placeholder="your answer" button="Answer" send={(text) => answer([text])} />
     </>
   )
 }

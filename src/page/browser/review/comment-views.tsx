@@ -1,7 +1,7 @@
 import type { CommentPlace, LineComment } from './line-comments.ts'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { act, actWithUndo } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
+import { request } from '../hub/page-request.ts'
 import { draftKey, drafts, setDraft } from './line-comments.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { ago, moment } from '../words/words.ts'

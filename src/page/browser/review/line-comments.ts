@@ -5,10 +5,10 @@ import type { DiffDocument } from '../diff/diff-document.ts'
 import type { DiffFile } from '../diff/diff-file.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { request } from '../hub/hub-request.ts'
-import { lineKinds } from '../diff/diff-lines.ts'
+import { request } from '../hub/page-request.ts'
+import { lineKinds } from '../diff/diff-line-bytes.ts'
 import { pathOf } from '../diff/diff-file.ts'
-import { call } from '../hub/hub-connection.ts'
+import { call } from '../hub/page-connection.ts'
 
 /** A line of a try's diff, as the hub receives it. */
 export type CommentPlace = Omit<LinePlace, 'text'>

@@ -2,9 +2,9 @@ import type { PromptRules } from '../../../core/turns/machine-prompts.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { refused } from '../hub/act.ts'
-import { sessionLink } from '../frame/address.ts'
-import { call } from '../hub/hub-connection.ts'
-import { request } from '../hub/hub-request.ts'
+import { sessionLink } from '../frame/page-address.ts'
+import { call } from '../hub/page-connection.ts'
+import { request } from '../hub/page-request.ts'
 
 /** Whether the hub takes prompts, and the agents that can be named; undefined until it was asked. */
 const rules = signal<PromptRules | undefined>(undefined)

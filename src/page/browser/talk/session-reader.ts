@@ -3,7 +3,7 @@ import type { LiveChange } from '../../../core/turns/machine-turns.ts'
 import type { LiveState } from './session-blocks.ts'
 import { batch, signal } from '@preact/signals'
 import { streamEvents } from '../hub/event-text.ts'
-import { request } from '../hub/hub-request.ts'
+import { request } from '../hub/page-request.ts'
 import { silenceMs } from '../../heartbeat.ts'
 import {
   HubRefusal,
@@ -15,7 +15,7 @@ import {
   proof,
   refusalOf,
   watchMs,
-} from '../hub/hub-connection.ts'
+} from '../hub/page-connection.ts'
 import { growState } from './session-blocks.ts'
 
 /** How many entries the page holds at once; reading on at one end drops entries at the other end. */

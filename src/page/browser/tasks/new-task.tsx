@@ -1,11 +1,11 @@
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { mainKey, workspaceName } from '../../../hub/model/tasks/workspace.ts'
-import { request } from '../hub/hub-request.ts'
+import { request } from '../hub/page-request.ts'
 import { useState } from 'preact/hooks'
-import type { SentFile } from './attachments.tsx'
+import type { SentFile } from './attachment-list.tsx'
 import { act, tell } from '../hub/act.ts'
-import { AttachField, attach } from './attachments.tsx'
-import { agents, tasks } from '../hub/hub-state.ts'
+import { AttachField, attach } from './attachment-list.tsx'
+import { agents, tasks } from '../hub/page-state.ts'
 import { firstLine, stateName } from '../words/words.ts'
 
 /** The empty fields of a new task. */

@@ -1,9 +1,9 @@
 import type { Schedule } from '../../../hub/model/plans/schedule.ts'
 import { useState } from 'preact/hooks'
-import { taskLink } from '../frame/address.ts'
+import { taskLink } from '../frame/page-address.ts'
 import { act } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
-import { me, pipelines, schedules } from '../hub/hub-state.ts'
+import { request } from '../hub/page-request.ts'
+import { me, pipelines, schedules } from '../hub/page-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { clockTime, count, moment } from '../words/words.ts'
 

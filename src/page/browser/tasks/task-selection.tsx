@@ -2,8 +2,8 @@ import type { FieldsOf } from '../../../hub/model/operations/operations.ts'
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { signal } from '@preact/signals'
 import { act, actLater, tell } from '../hub/act.ts'
-import { request } from '../hub/hub-request.ts'
-import { agents, tasks } from '../hub/hub-state.ts'
+import { request } from '../hub/page-request.ts'
+import { agents, tasks } from '../hub/page-state.ts'
 import { clampPriority } from './task-filters.ts'
 
 /** The tasks that the person has marked, to do something with all of them. */

@@ -1,15 +1,17 @@
 import type { Task } from '../../../hub/model/tasks/task.ts'
 import { wholeName } from '../../../hub/model/tasks/workspace.ts'
 import { spentOn } from '../../../hub/model/tasks/spending-cap.ts'
-import { agents, tasks, useTask, whyWaits } from '../hub/hub-state.ts'
-import { agentLink, taskLink } from '../frame/address.ts'
-import { PipelinePart } from './pipeline-part.tsx'
-import { TaskFiles } from './attachments.tsx'
-import { AgentQuestionForm, BlockedForm } from '../inbox/question-form.tsx'
+import { agents, tasks, useTask, whyWaits, pipelines, schedules } from '../hub/page-state.ts'
+import { agentLink, taskLink } from '../frame/page-address.ts'
+import { TaskFiles } from './attachment-list.tsx'
+import { AgentQuestionForm, BlockedForm, QuestionForm } from '../inbox/question-form.tsx'
 import { TaskReview } from '../review/task-review.tsx'
 import { Timeline } from './task-timeline.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
-import { durationWords, firstLine, moment, stateName, tokenWords } from '../words/words.ts'
+import { durationWords, firstLine, moment, stateName, tokenWords, ago } from '../words/words.ts'
+import { pipelineOptions, pipelineState } from '../../../hub/model/tasks/pipeline.ts'
+import { act } from '../hub/act.ts'
+import { request } from '../hub/page-request.ts'
 
 /** The characters of a prompt beyond which it is folded. */
 const longPrompt = 1_200
@@ -170,6 +172,59 @@ function Tries({ task }: { task: Task }) {
           ) : null}
         </table>
       </div>
+    </section>
+  )
+}
+
+/** The pipeline of a task: its state, its open question, and all its tasks. */
+function PipelinePart({ task: { id: shown, pipeline: place } }: { task: Task }) {
+  const pipeline = pipelines.value.get(place?.id ?? '')
+  if (!pipeline) return null
+  const { id, name, asks, paused, note } = pipeline
+  const schedule = schedules.value.get(pipeline.schedule ?? '')
+  const all = pipeline.tasks.flatMap((each) => tasks.value.get(each) ?? [])
+  const state = pipelineState(pipeline, all)
+  const isOver = state === 'COMPLETED' || state === 'FAILED' || state === 'CANCELLED'
+  const done = all.filter((task) => task.state === 'COMPLETED' || task.state === 'APPROVED').length
+  return (
+    <section aria-labelledby="pipeline-title">
+      <h2 id="pipeline-title">Pipeline {name}</h2>
+      <p class="quiet">
+        {schedule ? `Run of the schedule ${schedule.name}. ` : ''}
+        {done} of {pipeline.tasks.length} tasks are done.{' '}
+        {paused ? `Paused by ${paused.by}; no further task begins.` : ''} {note ?? ''}
+      </p>
+      {asks ? (
+        <QuestionForm
+          asked={{
+            text: `The pipeline has ${asks.passed}. Tasks at work go on; no further one begins. How should it go on?`,
+            options: pipelineOptions(asks),
+          }}
+          answer={(picks) => act(request('POST /api/pipelines/:id/answer', { id }), { picks })}
+        />
+      ) : null}
+      <ul class="rows">
+        {all.map((task) => (
+          <li key={task.id}>
+            {task.id === shown ? (
+              <strong>{task.pipeline?.name}</strong>
+            ) : (
+              <a href={taskLink(task.id)}>{task.pipeline?.name}</a>
+            )}{' '}
+            <span class="quiet">
+              {stateName(task)} · {ago(task.moved)}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {isOver ? null : (
+        <p class="buttons">
+          <button onClick={() => act(request(`POST /api/pipelines/:id/${paused ? 'resume' : 'pause'}`, { id }))}>
+            {paused ? 'Resume the pipeline' : 'Pause the pipeline'}
+          </button>
+          <button onClick={() => act(request('POST /api/pipelines/:id/cancel', { id }))}>Cancel the pipeline</button>
+        </p>
+      )}
     </section>
   )
 }

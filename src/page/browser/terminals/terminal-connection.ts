@@ -4,8 +4,8 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { silenceMs } from '../../heartbeat.ts'
 import { readDrawn, terminalsPath, terminalsProtocol } from '../../terminal-frames.ts'
-import { firstPauseMs, longerPause, pageSecret, standing, watchMs } from '../hub/hub-connection.ts'
-import { me } from '../hub/hub-state.ts'
+import { firstPauseMs, longerPause, pageSecret, standing, watchMs } from '../hub/page-connection.ts'
+import { me } from '../hub/page-state.ts'
 
 /** The terminals of all machines; undefined until the hub has sent them. */
 export const terminals = signal<readonly TerminalRow[] | undefined>(undefined)

@@ -1,6 +1,6 @@
 import type { TerminalRow } from '../../../core/screen/machine-terminals.ts'
 import { useEffect } from 'preact/hooks'
-import { address, setFilter } from '../frame/address.ts'
+import { address, setFilter } from '../frame/page-address.ts'
 import { rowClass } from '../frame/list-keys.ts'
 import { MachinesLine } from '../frame/machines-line.tsx'
 import { preview, previews, terminals, useTerminals } from './terminal-connection.ts'

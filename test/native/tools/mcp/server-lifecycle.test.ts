@@ -1,4 +1,4 @@
-import type { Connection } from '../../../../src/native/tools/mcp/server-connection.ts'
+import type { Connection } from '../../../../src/native/tools/mcp/mcp-connection.ts'
 import type { Fault } from '../../../../src/native/tools/mcp/server-faults.ts'
 import type { ServerState } from '../../../../src/native/tools/mcp/server-lifecycle.ts'
 import assert from 'node:assert/strict'

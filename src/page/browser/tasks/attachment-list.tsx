@@ -4,8 +4,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { sizeWords } from '../../../base/text/size-words.ts'
 import { longestAttachment, mostAttachments } from '../../../hub/model/tasks/attachment.ts'
 import { refused } from '../hub/act.ts'
-import { proof, refusalOf } from '../hub/hub-connection.ts'
-import { request } from '../hub/hub-request.ts'
+import { proof, refusalOf } from '../hub/page-connection.ts'
+import { request } from '../hub/page-request.ts'
 
 /** A file that was sent to the hub and waits for its task. */
 export type SentFile = { id: string; name: string; bytes: number }

@@ -1,5 +1,5 @@
 import type { AnswerOf, OperationName, SentFields } from '../../../hub/model/operations/operations.ts'
-import type { HubRequest } from './hub-request.ts'
+import type { HubRequest } from './page-request.ts'
 import { signal } from '@preact/signals'
 import { silenceMs } from '../../heartbeat.ts'
 import { streamEvents } from './event-text.ts'

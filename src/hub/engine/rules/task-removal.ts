@@ -1,5 +1,5 @@
 import type { HubLedger, LedgerRound, TaskRow } from '../../model/hub-ledger.ts'
-import type { Prunable, Pruned } from '../../model/tasks/retention.ts'
+import type { Prunable, Pruned } from '../../model/tasks/removed-tasks.ts'
 import { setImmediate as breath } from 'node:timers/promises'
 import { emptyWrites } from '../../model/hub-ledger.ts'
 import { isFinished } from './task-rules.ts'
