@@ -56,7 +56,8 @@ test('a request that the words do not decide is put to the model in one short re
   machine.settings({ metaInstruction: false, agents: [{ name: 'own', kind: 'native', ...model }] })
   const ask = (prompt: string) =>
     machine.call(['-p', prompt, '--mode', 'agent'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } })
-  assert.equal((await ask('Wie spät ist es?')).out, 'Es ist zwölf.\n')
+  const one = await ask('Wie spät ist es?')
+  assert.equal(one.out, 'Es ist zwölf.\n', one.err)
   assert.equal((await ask('Und in Rom?')).out, 'Es ist zwölf.\n')
   // A label that comes too late is cut off, so that it may not have reached the model.
   const labels = server.turns().filter(({ text }) => text.includes('Which thinking framework'))
