@@ -129,7 +129,7 @@ test('tasks of an older termaite are given to the hub once, which brings them to
   oldLedger(path, 1, many)
   let ledger = fileHubLedger(path, { clock })
   const seen: string[] = []
-  const failing = ledger.adopt!(async (task) => {
+  const failing = ledger.adopt(async (task) => {
     if (task.id === 't300') throw new Error('the disk is full')
     return task
   })
@@ -140,20 +140,20 @@ test('tasks of an older termaite are given to the hub once, which brings them to
     seen.push(task.id)
     return task.id === 't007' ? { ...task, result: { message: 'a'.repeat(64) } } : task
   }
-  await ledger.adopt!(change)
+  await ledger.adopt(change)
   assert.deepEqual(
     seen,
     many.map(({ id }) => id),
   )
-  await ledger.adopt!(change)
+  await ledger.adopt(change)
   await ledger.close()
   ledger = fileHubLedger(path, { clock })
-  await ledger.adopt!(change)
+  await ledger.adopt(change)
   assert.equal(seen.length, many.length)
   const [changed] = await ledger.look((look) => look.tasks(['t007']))
   assert.deepEqual(changed, row(taskIn('COMPLETED', 't007', { result: { message: 'a'.repeat(64) } })))
   const fresh = fileHubLedger(join(folder, 'fresh.db'))
-  await fresh.adopt!(async () => assert.fail('a new ledger has no old task'))
+  await fresh.adopt(async () => assert.fail('a new ledger has no old task'))
   await fresh.close()
   await ledger.close()
 })
