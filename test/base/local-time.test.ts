@@ -7,7 +7,7 @@ test('a time of today has no date, any other has one', () => {
   assert.deepEqual([localTimeFrom(noon, noon), localTimeFrom(noon + 86_400_000, noon)], ['12:05', '2026-11-15 12:05'])
 })
 
-test('a time of a list is told by how long ago it was, and by its day after two weeks', () => {
+test('a list says how long ago a time was, and its day after two weeks', () => {
   const now = new Date(2026, 10, 15, 12, 0, 0).getTime()
   const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000] as const
   const ages = [0, 59 * second, minute, 59 * minute, hour, 23 * hour, day, 13 * day, 14 * day, -hour]

@@ -149,7 +149,7 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
   assert.equal(existsSync(made), true)
   const [[, words] = ['', '']] = await seat.type('/undo')
   assert.equal(existsSync(made), false)
-  assert.equal(words, 'Done. To redo the changes: /redo')
+  golden(t, words)
   const [card] = seat.asked
   golden(t, card?.text)
   assert.match(
@@ -157,7 +157,7 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
     /^Undoing “make it” \(\w+\):\n {2}delete +made\.txt$/,
   )
   seat.answers.push(['redo'])
-  assert.deepEqual(await seat.type('/redo'), [['note', 'Done. To undo them again: /undo']])
+  golden(t, await seat.type('/redo'))
   assert.equal(readFileSync(made, 'utf8'), 'new\n')
   golden(t, await seat.type('/redo'))
 })

@@ -215,7 +215,7 @@ const inside = './'
 /** Whether a folder is where it was, or is gone: behind a link there would be other files. */
 const isInPlace = ({ isNested, folder }: Part) => !isNested || [undefined, folder].includes(realIfThere(folder))
 
-/** The path that begins those of a part's files in a patch. That of an added folder is told above its patch. */
+/** The path that begins those of a part's files in a patch. The path of an added folder is a line above its patch. */
 const below = ({ isNested, name }: Part) => (isNested ? `${name}/` : '')
 
 /** Says of the repositories whose files are undone what is not: their commits, or the whole .git of one that is gone. */

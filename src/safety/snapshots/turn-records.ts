@@ -74,8 +74,8 @@ export function lastUndoable(oldestFirst: readonly TurnRecord[]): TurnRecord | u
 }
 
 /**
- * The undo to redo when none is named: the newest that is no redo and was not undone itself. A turn that changed files since ends what
- * can be redone without a name.
+ * The undo to redo when none is named: the newest one that was not undone itself, redos left out. A turn that changed files since then
+ * ends the search.
  */
 export function lastRedoable(oldestFirst: readonly TurnRecord[]): TurnRecord | undefined {
   const isUndone = ({ turn }: TurnRecord): boolean => oldestFirst.some((one) => one.undoes === turn && !isUndone(one))
