@@ -50,7 +50,7 @@ export type ProjectDoc = {
   /** How turns are thought through in this project, and whether the person agreed to its cost for good. */
   thinking?: Thinking
   thinkingAgreed?: true
-  /** Whether the person was told that they can choose a framework, because no agent here does. */
+  /** Whether the person has seen the hint that they can choose a framework, because no agent here does. */
   thinkingOffered?: true
   /** Whether the person agreed for good that agents may do everything here. */
   allAgreed?: true

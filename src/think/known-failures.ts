@@ -19,7 +19,7 @@ export function isWorse(before: FailedBefore, now: FailedBefore): boolean {
 const failureLine =
   /^(?:not ok\b|[✖✗✘×●]|--- FAIL:|FAIL(?:ED)?:?\s|\d+\) )|(?:^|\s)(?:FAILED|FAIL)$|:\s(?:fatal )?error\b|^error(?:\[|:)/i
 
-/** What differs between two runs with the same failures: durations, places in a file, and the number of a test. */
+/** Parts of a line that differ between two runs with the same failures: durations, places in a file, and the number of a test. */
 const passing = /\(?\b\d+(?:\.\d+)? ?m?s\b\)?|:\d+(?::\d+)?|\(\d+,\d+\)|^(?:not ok )?\d+\)?/g
 
 const counted =

@@ -24,7 +24,7 @@ export type ThinkingParts = Agreement & {
   labelPause: LabelPause
   /** Resolves when the snapshot from before the turn is taken; the label is asked for meanwhile. Without it nothing else is waited for. */
   snapshotTaken?: Promise<unknown>
-  /** Whether the person was not told yet that requests which want thought go to one agent; without it nobody is told. */
+  /** Resolves to true if the person does not know yet that requests which want thought go to one agent; left out if no hint is shown. */
   firstOffer?(): Promise<boolean>
   /** Gives the resources that a framework can use; or, if no agent can be restricted to reading, the reason. */
   resources(): Promise<Resources | { why: string }>

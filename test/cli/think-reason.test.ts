@@ -106,7 +106,7 @@ test("reflect: another agent finds the faults, and the project's own tests decid
 })
 
 test(
-  'reflect: a test that was red before the turn is no fault of the turn, and the answer is printed',
+  'reflect: a test that was red before the turn does not count against the turn, and the answer is printed',
   options,
   async (t) => {
     const { machine, run, text } = await broken(t, (prompt) => {

@@ -121,7 +121,7 @@ test('a message that states a spent limit counts, in the words of any provider, 
   )
 })
 
-test('a crash is no limit, whatever files, tests, ports, numbers and logs it names', () => {
+test('a crash does not count as a limit, whatever files, tests, ports, numbers and logs it names', () => {
   assert.deepEqual(
     crashes.filter((err) => kindOf(err) === 'quota'),
     [],
@@ -170,7 +170,7 @@ test('a person is asked only about words that leave doubt', () => {
   )
 })
 
-test('a person is not asked about a program that was killed or broke down, nor about one that said nothing', () => {
+test('no question comes for a program that was killed or broke down, nor for one that said nothing', () => {
   const words = 'allowance of today is gone'
   const ends = [{ signal: 'SIGSEGV' as const }, { code: 139 }, { code: 134 }]
   assert.deepEqual(

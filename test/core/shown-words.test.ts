@@ -169,7 +169,7 @@ test('words around a tool call are paragraphs of one fact', async () => {
   )
 })
 
-test('words of an agent before its calls are kept too, or their place in the reply that repeats them; no agent is told', async () => {
+test('words of an agent before its calls are kept too, or their place in the reply that repeats them; agents do not see them', async () => {
   const { open, facts } = machine()
   const call = (call: string): ScriptStep[] => [
     { type: 'call', call, tool: 'bash', input: {} },

@@ -95,16 +95,20 @@ test('the leash all is agreed to first, and for good only by /leash all always',
   )
 })
 
-test('a crash of an own command that is no limit is neither parked nor asked about', options, async (t) => {
-  const folder = folderOf(t)
-  const broken = 'cat >/dev/null; echo "FAIL src/quota.test.ts > answers 429" >&2; exit 1'
-  const { desk, heard, until } = await sitDown(t, folder, { broken, good })
-  desk.setScreen(seat())
-  desk.submit('one')
-  await until((all) => closings(all).length === 1)
-  desk.submit('two')
-  await until((all) => closings(all).length === 2)
-  assert.deepEqual([questions(heard), replies(heard)], [[], ['fine', 'fine']])
-  const { agents, learned } = healthIn(folder)
-  assert.deepEqual([agents.broken?.parked, learned], [undefined, undefined])
-})
+test(
+  'a crash of an own command is not taken for a limit: the agent is not parked, and no card opens',
+  options,
+  async (t) => {
+    const folder = folderOf(t)
+    const broken = 'cat >/dev/null; echo "FAIL src/quota.test.ts > answers 429" >&2; exit 1'
+    const { desk, heard, until } = await sitDown(t, folder, { broken, good })
+    desk.setScreen(seat())
+    desk.submit('one')
+    await until((all) => closings(all).length === 1)
+    desk.submit('two')
+    await until((all) => closings(all).length === 2)
+    assert.deepEqual([questions(heard), replies(heard)], [[], ['fine', 'fine']])
+    const { agents, learned } = healthIn(folder)
+    assert.deepEqual([agents.broken?.parked, learned], [undefined, undefined])
+  },
+)

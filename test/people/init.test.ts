@@ -58,7 +58,7 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
     '### Dependency & build notes',
   ])
     assert.ok(asked.includes(words), words)
-  assert.ok(!asked.includes(metaInstruction), 'nobody is told to close with a summary')
+  assert.ok(!asked.includes(metaInstruction), 'the prompt asks nobody to close with a summary')
   golden(t, seat.asked)
   golden(t, await kept(seat), { [seat.folder]: '<seat>' })
   seat.answers.push(['undo'])

@@ -54,7 +54,7 @@ const requests: readonly [request: string, deserves: Framework][] = [
   ['find duplicate photos in this folder', 'script'],
 ]
 
-/** How the agent that names frameworks answers: there is none, it is too slow, it is always wrong, or it is right at once. */
+/** How the agent that names frameworks answers: not at all because it is missing, too slowly, always wrongly, or rightly at once. */
 const labellers = {
   none: undefined,
   slow: () => hangs,

@@ -211,7 +211,7 @@ test('a slow label delays a request by 80 ms after the snapshot, and the next on
   )
 })
 
-test('a person is told once that requests which want thought go to one agent, and what to do about it', async (t) => {
+test('a person sees once that requests which want thought go to one agent, and what to do about it', async (t) => {
   let first = true
   const firstOffer = async () => [first, (first = false)][0]!
   const { run } = thinking({ resources: async () => ({ why: 'no agent here only reads' }), firstOffer })

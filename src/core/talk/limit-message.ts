@@ -69,7 +69,7 @@ export function statesLimit(line: string): boolean {
   return rest.map((part) => part.trim()).every((part) => part === '' || /^[.!:)]+$/.test(part) || remedy.test(part))
 }
 
-/** What a longer line says behind this is data. */
+/** Everything in a line after so many characters is data. */
 const longestRead = 4_000
 
 /**

@@ -16,7 +16,7 @@ type TranscriptRequest = {
   metaInstruction?: string
 }
 
-/** It comes with every prompt, so that it is short, and a small question gets a short answer. A form that the person asked for comes first. */
+/** The instruction after every prompt. Every prompt pays for it, so it is short; a format that the person asked for outranks it. */
 export const metaInstruction =
   'Format permitting, finally summarize actions and conclusions, comprehensively in proportion to work.'
 
