@@ -24,7 +24,7 @@ export type WarmThread = { key: string; turn: string }
 type WarmParts = {
   clock: Clock
   /** How long a process waits for its next turn; 0 keeps none. */
-  idleMs(): number
+  idleMs: number
   /** The memory of the machine, in bytes. */
   memory?(): { total: number; free: number }
 }
@@ -47,6 +47,8 @@ const lookMs = 30_000
  * an answer; what does not fit is ended, so that two processes never have the same thread open.
  */
 export class WarmProcesses {
+  /** How long a process waits; the settings can change it while the chat runs. */
+  idleMs: number
   #parts: Required<WarmParts>
   #waiting = new Map<string, Waiting>()
   /** Processes that are being ended: the chat waits for them when it closes. */
@@ -55,11 +57,12 @@ export class WarmProcesses {
 
   constructor(parts: WarmParts) {
     this.#parts = { memory: machineMemory, ...parts }
+    this.idleMs = parts.idleMs
   }
 
   /** Whether a process may be kept after its turn. */
   get open(): boolean {
-    return !this.#closed && this.#parts.idleMs() > 0 && !this.#isTight()
+    return !this.#closed && this.idleMs > 0 && !this.#isTight()
   }
 
   /** Takes out the process of an agent if it fits the terms of a turn; ends it if it does not. */
@@ -128,11 +131,11 @@ export class WarmProcesses {
 
   /** Ends a process that waited too long, or whose memory is needed. */
   async #watch(agent: string, waiting: Waiting): Promise<void> {
-    const { clock, idleMs } = this.#parts
+    const { clock } = this.#parts
     const since = clock.elapsed()
     const { signal } = waiting.over
     while (!signal.aborted) {
-      const left = since + idleMs() - clock.elapsed()
+      const left = since + this.idleMs - clock.elapsed()
       if (left <= 0 || this.#isTight()) return this.drop(agent)
       await clock.sleep(Math.min(left, lookMs), signal)
     }

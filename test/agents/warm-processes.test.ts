@@ -37,7 +37,7 @@ const terms = (over: Partial<WarmTerms> = {}): WarmTerms => ({
 
 function pool(over: Partial<ConstructorParameters<typeof WarmProcesses>[0]> = {}) {
   const clock = new HandClock()
-  return { clock, warm: new WarmProcesses({ clock, idleMs: () => 10 * minute, memory: () => roomy, ...over }) }
+  return { clock, warm: new WarmProcesses({ clock, idleMs: 10 * minute, memory: () => roomy, ...over }) }
 }
 
 test('a turn borrows the process of its agent under the same terms, and only once', async () => {
@@ -95,7 +95,7 @@ test('a process waits so long and no longer, and a turn begins its time again', 
 })
 
 test('no process is kept if the setting says so, and none once the chat is closed', async () => {
-  const { warm } = pool({ idleMs: () => 0 })
+  const { warm } = pool({ idleMs: 0 })
   const [first, second] = [new Held(), new Held()]
   warm.keep('a', first, terms())
   assert.deepEqual([warm.open, first.ended], [false, 1])

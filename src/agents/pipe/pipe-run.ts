@@ -70,15 +70,19 @@ export class PipeRun implements WarmProcess {
   rest(dialect: Dialect): void {
     this.dialect = dialect
     const nothing = () => {}
+    const end = () => {
+      // The pool notices that the process is gone.
+      void this.run.end()
+    }
     this.hearWith({
       heard: nothing,
       out: async (text) => {
-        if ([...this.lines.push(text)].some((line) => acts(dialect, line))) void this.run.end()
+        if ([...this.lines.push(text)].some((line) => acts(dialect, line))) end()
       },
       err: async () => {},
       exited: nothing,
       ended: nothing,
-      failed: () => void this.run.end(),
+      failed: end,
     })
   }
 
