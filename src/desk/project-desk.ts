@@ -278,9 +278,9 @@ export class ProjectDesk implements ChatDesk {
     snapshots.stop()
     await this.#opening
     await leaveSession(native, 'prompt_input_exit')
-    await Promise.all([this.#turns.close(), closeNative(native)])
-    // A turn that was cancelled has given its process back by now.
-    await warm?.close()
+    // A turn that was cancelled has given its process back by then.
+    const closed = this.#turns.close().then(() => warm?.close())
+    await Promise.all([closed, closeNative(native)])
   }
 
   /** Sends the first page, the status, warnings and the greeting. */

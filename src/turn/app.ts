@@ -119,6 +119,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     state: newNativeState(),
   }
   const warm = options.keepsAgents && new WarmProcesses({ clock: io.clock, idleMs: idleMsOf(settings) })
+  if (warm) native.state.turn.kept = {}
   return {
     io,
     place,

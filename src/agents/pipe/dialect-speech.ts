@@ -130,7 +130,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     busy: () => calls.size > 0,
     lasting: () => (dialect.next && !asking.granted ? dialect : undefined),
     async finish(ended) {
-      // The rest of a line is the beginning of one that a living process has yet to print.
+      // A living process will print the rest of a line that it has begun.
       if (!ended.lives) for (const line of lines.end()) await takeAll(await read(line))
       if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)
       await takeAll(dialect.end(ended))

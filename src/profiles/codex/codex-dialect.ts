@@ -260,7 +260,7 @@ export function codexDialect(
   }
 }
 
-/** What an app-server is told first about its client. */
+/** The description of its client that an app-server gets first. */
 const greeting = {
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
   capabilities: {
