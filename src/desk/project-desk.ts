@@ -156,7 +156,7 @@ export class ProjectDesk implements ChatDesk {
     })
   }
 
-  // For the screen:
+  // Methods for the screen:
 
   standing = (): Standing => this.#status.now
 
@@ -222,7 +222,7 @@ export class ProjectDesk implements ChatDesk {
     this.#commandRunner.screen = screen
   }
 
-  // For the code that opened the desk:
+  // Methods for the code that opened the desk:
 
   /** If the settings or the command line say `all`, asks whether agents may do everything. Until the answer the leash is tighter. */
   async confirmLeash(): Promise<void> {

@@ -31,8 +31,8 @@ export type Wanted = {
 }
 
 /**
- * `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. `pictures`: it takes pictures with a prompt. `note`: a warning
- * about it for the person.
+ * `resumed`: the session is the wanted thread. `lasting`: a later turn can resume it. `pictures`: the agent takes pictures with a prompt.
+ * `note`: a warning about it for the person.
  */
 export type Session = { id: string; resumed: boolean; lasting: boolean; pictures: boolean; note?: string }
 

@@ -10,7 +10,7 @@ import { Lines } from '../../base/text/lines.ts'
 import { Tail } from '../process-failure.ts'
 import { TurnProcesses } from '../turn-processes.ts'
 
-/** A longer line of stderr is no message about a retry. */
+/** A longer line of stderr cannot be a message about a retry. */
 const longestComplaint = 64 * 1024
 
 /** How long a CLI may take to exit after its last word. */

@@ -202,7 +202,7 @@ export function codexDialect(
       const until = failure.kind === 'quota' ? spentUntil(limits, ended.now) : undefined
       return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
     }
-    // A request that a person rejected is already an item that was declined.
+    // A request that a person rejected is already reported, as a declined item.
     const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
     const text = said.join('\n\n').trim()

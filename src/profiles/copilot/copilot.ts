@@ -138,7 +138,7 @@ export const copilot: Profile = {
     ...['.github/copilot-instructions.md', '.github/hooks', '.github/copilot', '.github/mcp.json', '.mcp.json'],
     '.github/agents',
   ],
-  // Copilot uses these in folders that its own settings trust, and no flag or variable takes that back.
+  // Copilot uses these files in folders that its own settings trust, and no flag or variable takes that trust back.
   guard: async (place) => (place.trusted || !(await isTrustedByCopilot(place)) ? {} : { refuses: true }),
   // Copilot unpacks its own programs into the cache: they can be read inside a wall, and new ones vanish after the run.
   files: (place) => {
