@@ -107,7 +107,7 @@ let count = 0
 
 export function entriesOf(turn: string, prompt: string, events: readonly Event[]): Entry[] {
   const facts = [{ type: 'prompt', text: prompt, by: 'user' } as const, ...events.filter(isFact)]
-  return facts.map((fact) => ({ id: `e${++count}`, at: count, session: 's', turn, by: 'sayer', ...fact }) as Entry)
+  return facts.map((fact) => ({ id: `e${++count}`, at: count, session: 's', turn, by: 'sayer', ...fact }))
 }
 
 /** The answer of a turn, with the pid apart: "prompt 2 ask k any". */

@@ -34,7 +34,7 @@ const cancelMs = 2_000
 /** Runs the agent for one prompt, to its answer or until it is stopped. None of its processes survives the call, whatever happened. */
 export async function runAcpTurn(job: AcpJob): Promise<AcpResult> {
   const { spec, turn, argv, env } = job
-  // Loaded while the process starts, which takes longer.
+  // The library is loaded while the process starts, which takes longer.
   loadSdk().catch(() => {})
   const over = new AbortController()
   const { leash, cwd, clock } = turn
