@@ -3,6 +3,7 @@ import type { Agent, Leash, Traits, Turn } from '../core/work/agent.ts'
 import type { Outcome } from '../core/talk/outcome.ts'
 import type { RecordedAnswers } from '../core/talk/question.ts'
 import type { Profile } from '../core/profile/profile.ts'
+import type { OurStretch } from '../core/profile/past-session.ts'
 import { Channel } from '../base/channel.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
@@ -17,10 +18,14 @@ export type Emit = (event: Event) => Promise<void>
 /** Takes one turn and emits its events, the `end` last. `resume` is the key of a thread that was handed in. */
 type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
 
-/** The place of an agent: its leash, the key of its thread, and what records the answers that its questions get. */
+/**
+ * The place of an agent: its leash, the key of its thread, and what records the answers that its questions get. `began` records a session
+ * of the CLI that works for us, before the turn shows it and again at the end of the turn.
+ */
 export type Seat = {
   leash: Leash
   resume?: string | undefined
+  began?: ((stretch: OurStretch) => void) | undefined
   recorded?: ((turn: Turn) => RecordedAnswers) | undefined
 }
 
@@ -43,8 +48,18 @@ export function seatedAgent(name: string, traits: Traits, seat: Seat, take: Take
       resume = undefined
       const leash = tighter(seat.leash, turn.leash)
       const answers = seat.recorded?.(turn)
+      const from = turn.clock.now()
+      const keys = new Set<string>()
+      let counted = false
+      const record = (key: string) => seat.began?.({ key, cwd: turn.cwd, from, to: turn.clock.now(), counted })
       const emit: Emit = async (event) => {
-        if (event.type === 'end') await answers?.settle()
+        if (event.type === 'usage') counted = true
+        if (event.type === 'thread' && !keys.has(event.key)) record(event.key)
+        if (event.type === 'thread') keys.add(event.key)
+        if (event.type === 'end') {
+          keys.forEach(record)
+          await answers?.settle()
+        }
         for (const text of answers?.notes.splice(0) ?? []) await out.push({ type: 'note', text, by: 'termaite' })
         return out.push(event)
       }

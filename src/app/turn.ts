@@ -1,6 +1,6 @@
 import type { Reach } from '../core/turns/running-turns.ts'
 import type { RunningTurns } from '../core/turns/running-turns.ts'
-import type { Event } from '../core/talk/entry.ts'
+import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Ref } from '../core/talk/store.ts'
@@ -12,6 +12,7 @@ import type { TurnObserver } from '../turn/turn-traces.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
 import { defined } from '../base/defined.ts'
 import { mark } from '../base/mark.ts'
+import { within } from '../base/time/clock.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { markDanger } from '../border/cards.ts'
 import { compactNow } from '../turn/compaction.ts'
@@ -105,6 +106,9 @@ export function runOpened(
   })
 }
 
+/** How long our own agent waits for the snapshot of a large project, which says what happened to the files before the turn. */
+const longestNewsMs = 250
+
 async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const { prompt, signal, files, ask, steer, attended, exclusive } = request
   const snapshots = exclusive
@@ -119,7 +123,8 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   }
   const holdsBack = !exclusive && actsByOurTools(app)
   const measured = measuredTurn(app, request)
-  const agent = await openAgent(app, request, { snapshots, turnBegan, measured: measured?.order })
+  const snapshotTaken = begun.promise
+  const agent = await openAgent(app, request, { snapshots, turnBegan, snapshotTaken, measured: measured?.order })
   const traces = await openTraces(app)
   const around = {
     begin: async (turn: string, waits?: Turn['waits']) => {
@@ -135,6 +140,14 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
       } finally {
         begun.resolve()
       }
+    },
+    // Our own agent is otherwise asked while the snapshot is taken. In a large project it waits no longer than a person does not notice.
+    news: async (turn: string, entries: readonly Entry[]) => {
+      if (app.ephemeral) return []
+      const taken = begun.promise
+      await ((await app.snapshots.large()) ? within(app.io.clock, taken, longestNewsMs) : taken)
+      const { fileNews } = await import('../turn/file-news.ts')
+      return fileNews(app.snapshots, { entries, turn, tree: snapshots.tree })
     },
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
     end: async (turn: string, waits?: Turn['waits'], acted?: boolean) => {
@@ -209,12 +222,13 @@ function measuredTurn(app: App, { prompt, agent: first }: TurnRequest) {
 type AgentParts = {
   snapshots: TurnSnapshots
   turnBegan(): Promise<string | undefined>
+  snapshotTaken: Promise<void>
   measured: NonNullable<ReturnType<typeof measuredTurn>>['order'] | undefined
 }
 
 /** Opens the rotation, wrapped in the thinking that the turn needs; a turn without thinking loads none of that code. */
 async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Promise<Agent> {
-  const { snapshots, turnBegan, measured } = parts
+  const { snapshots, turnBegan, snapshotTaken, measured } = parts
   const { agent: first, only, think, attended } = request
   const roster = app.mode === 'coordinator' ? leadingRoster(app, first) : app.roster
   const rotation = openRotation(app, {
@@ -237,7 +251,7 @@ async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Pro
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
   const { openThinking } = await import('../think/turn/thinking.ts')
-  return openThinking(app, rotation, how, { first, turnBegan })
+  return openThinking(app, rotation, how, { first, turnBegan, snapshotTaken })
 }
 
 /**

@@ -13,6 +13,25 @@ export function namedId(at: number, name: string): string {
   return inLetters(at, 10) + [...bytes].map((byte) => letters[byte % 32]).join('')
 }
 
+/** No id is shortened to fewer letters than this: its time to the second, so that an id of a later day does not begin with them. */
+const fewestLetters = 8
+
+/** Returns what shortens an id to the fewest letters that only this one of the ids begins with. */
+export function shortIds(ids: Iterable<string>): (id: string) => string {
+  const sorted = [...new Set(ids)].sort()
+  const places = new Map(sorted.map((id, at) => [id, at]))
+  const shared = (a: string, b = '') => {
+    let count = 0
+    while (count < a.length && a[count] === b[count]) count++
+    return count
+  }
+  return (id) => {
+    const at = places.get(id)
+    if (at === undefined) return id
+    return id.slice(0, Math.max(fewestLetters, shared(id, sorted[at - 1]) + 1, shared(id, sorted[at + 1]) + 1))
+  }
+}
+
 /** Makes a file name that no other process uses. */
 export function randomName(): string {
   return chance() + chance()

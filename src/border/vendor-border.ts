@@ -57,6 +57,7 @@ export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry
     case 'summary':
     case 'guide':
     case 'note':
+    case 'changes':
       return { ...entry, text: mask(entry.text) }
     case 'notification':
       return defined({

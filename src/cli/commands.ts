@@ -171,10 +171,19 @@ export const commands: readonly CliCommand[] = [
     name: 'undo',
     words: '[turn]',
     summary:
-      'Undo the changes of a turn: of the last one, or of the one that you name. Asks first, and then names the undo by an id: termaite undo <that id> redoes the changes. Run again without an id, it undoes the turn before.',
+      'Undo the changes of a turn: of the last one, or of the one that you name. Asks first; termaite redo brings the changes back. Run again without an id, it undoes the turn before. It covers the files of the project, of repositories inside it and of added folders; it does not cover files that git ignores, such as .env, anything in a .git folder (commits stay), and what is outside these folders.',
     flags: { ...yes, ...json },
     examples: ['termaite undo', 'termaite undo --yes', 'termaite undo 01kq'],
     load: () => import('./commands/undo.ts'),
+  },
+  {
+    name: 'redo',
+    words: '[turn]',
+    summary:
+      'Bring back what the last undo took away, or the undo of the turn that you name; run again, it redoes the undo before. Asks first. Without an id it reaches back to the last turn that changed a file.',
+    flags: { ...yes, ...json },
+    examples: ['termaite redo', 'termaite redo --yes', 'termaite redo 01kq'],
+    load: () => import('./commands/redo.ts'),
   },
   {
     name: 'good',

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../base/time/clock.ts'
+import { localTime, relativeTime } from '../base/time/local-time.ts'
 import { terminalText } from '../base/text/ansi.ts'
 import { exit } from './exit-codes.ts'
 
@@ -42,6 +43,15 @@ export function voiceOf(io: Pick<Io, 'clock' | 'err'>): { clock: Clock; tell(wor
 export function print(io: Pick<Io, 'out'>, text: string): void {
   const shown = textFor(io.out, text)
   io.out.write(shown.endsWith('\n') ? shown : `${shown}\n`)
+}
+
+/** Writes a time of a list: how long ago it was on a terminal, and for a file or pipe as `otherwise` does. */
+export function listedTime(
+  { out, clock }: Pick<Io, 'out' | 'clock'>,
+  at: number,
+  otherwise: (at: number) => string = localTime,
+): string {
+  return out.isTTY ? relativeTime(clock.now(), at) : otherwise(at)
 }
 
 /**

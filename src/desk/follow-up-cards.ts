@@ -10,10 +10,10 @@ import type { LeftProcess } from '../base/process/left-processes.ts'
 import { endLeft } from '../base/process/left-processes.ts'
 import { defined } from '../base/defined.ts'
 import { localTime } from '../base/time/local-time.ts'
+import { mayMeanLimit } from '../core/talk/limit-message.ts'
 import { resetTime } from '../core/talk/reset-time.ts'
 import { afterFailure, away, healthDoc } from '../turn/rotation/health.ts'
 import { learn, learnedAs } from '../turn/rotation/learned-quotas.ts'
-import { profileOf } from '../settings/agent-settings.ts'
 import { isPlan, buildPrompt, planAnswer, planQuestion } from '../native/loop/plan-card.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
@@ -45,11 +45,11 @@ export class FollowUpCards {
 
   /** Asks once what a message that termaite does not know meant. Does not ask if the health record cannot be read. */
   async #askAboutFault(app: App, crashed: Crashed): Promise<void> {
+    if (!mayMeanLimit(crashed.message, app.io.clock.now())) return
     const health = await healthDoc(app.store)
       .read()
       .catch(() => undefined)
-    if (health && mayBeQuota(app, crashed) && learnedAs(health, crashed.name, crashed.message) === undefined)
-      this.#put(faultCard(app, crashed))
+    if (health && learnedAs(health, crashed.name, crashed.message) === undefined) this.#put(faultCard(app, crashed))
   }
 
   /** Withdraws the card, because a typed prompt is an answer too. */
@@ -68,17 +68,6 @@ export class FollowUpCards {
 
 type Crashed = { name: string; message: string }
 
-/** Words that occur in messages about a limit. */
-const limitWords =
-  /limit|quota|credit|usage|\bplan\b|exceed|exhaust|subscri|billing|balance|allowance|upgrade|\b4(?:02|29)\b/i
-
-/** Whether a failure may mean an exhausted quota: any failure of a command without a profile, otherwise one that mentions limits. */
-function mayBeQuota({ settings }: App, { name, message }: Crashed): boolean {
-  const agent = settings.agents.find((one) => one.name === name)
-  if (agent === undefined || !message.includes(': ')) return false
-  return limitWords.test(message) || (agent.kind !== 'native' && profileOf(agent) === undefined)
-}
-
 /** Asks whether a failure meant an exhausted quota, and remembers the answer for the next time. */
 export function faultCard(app: App, { name, message }: Crashed): Command {
   return {
@@ -95,6 +84,8 @@ export function faultCard(app: App, { name, message }: Crashed): Command {
             always: { id: 'quota', label: `Yes, it was a quota: do not ask ${name} again until it is back` },
             no: { id: 'fault', label: 'No, it was something else' },
           }),
+          // A yes parks the agent, so it is never the answer of a key that was meant for something else.
+          enter: 'fault',
           unanswered: 'no answer; termaite remembers nothing',
         },
         signal,

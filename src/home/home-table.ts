@@ -128,6 +128,12 @@ export const homeTable: readonly HomeRow[] = [
     made: true,
   },
   {
+    path: 'cli-sessions.jsonl',
+    name: /^cli-sessions\.jsonl(\.tmp)?$/,
+    what: 'which sessions of other CLIs were ours, so that `import` leaves them out: their keys and times, and no words',
+    format: jsonl,
+  },
+  {
     path: 'workspaces.json',
     name: /^workspaces\.json$/,
     what: 'the folders of this machine that a hub’s tasks are about',
@@ -251,7 +257,7 @@ export const projectTable: readonly HomeRow[] = [
   {
     path: 'shown/',
     name: /^shown$/,
-    what: 'the words of running turns, at most a second behind',
+    what: 'the words of running turns, written before they are shown',
     format: `folder of ${jsonl}`,
   },
   { path: 'output/', name: /^output$/, what: 'long outputs', format: folder },

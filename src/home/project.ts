@@ -50,6 +50,8 @@ export type ProjectDoc = {
   /** How turns are thought through in this project, and whether the person agreed to its cost for good. */
   thinking?: Thinking
   thinkingAgreed?: true
+  /** Whether the person was told that they can choose a framework, because no agent here does. */
+  thinkingOffered?: true
   /** Whether the person agreed for good that agents may do everything here. */
   allAgreed?: true
   /** Every turn before this position of the log is over. */

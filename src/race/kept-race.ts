@@ -115,7 +115,7 @@ export function runChoice(
     const { type: _, ...results } = done
     yield { type: 'race', ...results }
     yield* wordsOf(race, racer.racer)
-    const text = `${whose} is in the project now (${sizeWords(racer.files)}). ${undoWords} takes it back.${asideWords(joined.aside)}`
+    const text = `${whose} was brought into the project (${sizeWords(racer.files)}). ${undoWords} takes it back.${asideWords(joined.aside)}`
     yield { type: 'reply', text }
     return { ok: true, text }
   }

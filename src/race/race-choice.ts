@@ -20,7 +20,7 @@ export type ChoiceParts = {
   says: { show(racer: number): string; choose(racer: number): string; undo: string }
 }
 
-/** How a race ended, and the racer whose result is in the project now. */
+/** How a race ended, and the racer whose result was brought into the project. */
 export type RaceEnd = { outcome: Outcome; chosen?: number }
 
 /** Lets the person choose, or takes the winner, and brings the chosen result into the project. */
@@ -110,7 +110,7 @@ function broughtText(
     others.length === 0
       ? ''
       : ` The other results are kept for a day: ${others.map((one) => says.show(one.racer)).join(', ')}.`
-  return `${racerName(race, chosen)}'s result is in the project now (${sizeWords(changes!.files)}). ${says.undo} takes it back.${asideWords(aside)}${kept}`
+  return `${racerName(race, chosen)}'s result was brought into the project (${sizeWords(changes!.files)}). ${says.undo} takes it back.${asideWords(aside)}${kept}`
 }
 
 /** The words of the agent whose result was chosen: they are its answer, by which the person and later turns know it. */

@@ -173,7 +173,7 @@ const common = {
     sharing,
   ),
   metaInstruction: setting(
-    'Whether agents are asked to end their answers with a summary for the next agent; a text replaces the words that ask for it.',
+    'Whether agents are asked to end their answers with a summary in proportion to the work; a text replaces the words that ask for it.',
     either(flag, text),
   ),
   permissions: setting(

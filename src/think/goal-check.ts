@@ -1,6 +1,7 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { TypeOf } from '../core/data/shape.ts'
 import type { Turn } from '../core/work/agent.ts'
+import type { FailedBefore } from './known-failures.ts'
 import type { Resources } from './resources.ts'
 import type { ThinkingTurn } from './thinking-turn.ts'
 import { defined } from '../base/defined.ts'
@@ -8,11 +9,15 @@ import { isForbidden } from '../core/work/perform.ts'
 import { exitOf } from '../core/work/test-run.ts'
 import { boolean, oneOf, optional, string } from '../core/data/shape.ts'
 import { answerShape, part } from '../core/data/json-answer.ts'
+import { isWorse } from './known-failures.ts'
 import { clipped, firstLine, quoted } from './prompt-text.ts'
 
-/** Evidence that a goal was reached: a command's exit code, a file's content, or a judge that quotes what it saw. */
+/**
+ * Evidence that a goal was reached: a command's exit code, a file's content, or a judge that quotes what it saw. `before`: how the command
+ * failed before the work began.
+ */
 export type Check =
-  | { kind: 'command'; command: string; prints?: string }
+  | { kind: 'command'; command: string; prints?: string; before?: FailedBefore }
   | { kind: 'file'; path: string; holds?: string }
   | { kind: 'judge'; question: string }
 
@@ -25,11 +30,11 @@ export const resultCheck: Check = {
 /** The work that a judge looks at. */
 export type WorkDone = { task: string; reply: string; patch?: string }
 
-/**
- * `evidence`: what was seen, as text. An error counts as a failure; `refused`: the check was not allowed to run, so that
- * nothing is known either way.
- */
-export type CheckResult = { passed: boolean; evidence: string; refused?: true }
+/** Why a check says nothing either way: it was not allowed to run, no judge gave an answer, or it fails no more than before the work. */
+type Undecided = 'refused' | 'unanswered' | 'failed before'
+
+/** `evidence`: what was seen, as text. An error counts as a failure. */
+export type CheckResult = { passed: boolean; evidence: string; undecided?: Undecided }
 
 /** A check as an agent proposes it. */
 export const checkField = part({
@@ -96,7 +101,7 @@ export async function* ranCommand(
 
 /** Runs a command as a check. */
 export async function* checkCommand(
-  { command, prints }: Omit<Check & { kind: 'command' }, 'kind'>,
+  { command, prints, before }: Omit<Check & { kind: 'command' }, 'kind'>,
   { tools }: Pick<Resources, 'tools'>,
   turn: Turn,
 ): AsyncGenerator<Event, CheckResult> {
@@ -104,12 +109,17 @@ export async function* checkCommand(
   const output = clipped(text, longestOutput)
   // The first line is enough: the whole command is kept with its call.
   const ran = `\`${firstLine(command)}\``
-  if (forbidden) return { passed: false, evidence: `${ran} was not allowed: ${output}`, refused: true }
+  if (forbidden) return { passed: false, evidence: `${ran} was not allowed: ${output}`, undecided: 'refused' }
   const exit = code ?? signal
   const printed = prints === undefined || text.includes(prints)
   const missed = printed ? '' : ` and did not print ${JSON.stringify(prints)}`
   const how = exit === undefined ? 'could not be run to its end' : `exited with ${exit}${missed}`
-  return { passed: exit === 0 && printed, evidence: `${ran} ${how}:\n${output}` }
+  const passed = exit === 0 && printed
+  if (!passed && before && !isWorse(before, { exit: code, text })) {
+    const evidence = `${ran} ${how}, as it did before the work, and nothing more fails now:\n${output}`
+    return { passed, evidence, undecided: 'failed before' }
+  }
+  return { passed, evidence: `${ran} ${how}:\n${output}` }
 }
 
 async function checkFile({ path, holds }: Check & { kind: 'file' }, { resources }: ThinkingTurn): Promise<CheckResult> {
@@ -157,7 +167,7 @@ export async function* askJudge(
     'Give "quote": the exact words, copied from the evidence or from a file (then "file" is its path from the working folder), that show it. Without such words it has not passed.',
   ].join('\n\n')
   const answer = yield* thinking.askFor({ role: 'judge', agent }, asked, judgement)
-  if (!answer.ok) return { passed: false, evidence: `no judge answered: ${answer.why}` }
+  if (!answer.ok) return { passed: false, evidence: `no judge gave an answer: ${answer.why}`, undecided: 'unanswered' }
   const { by } = answer
   const { passed, quote = '', file = '', why = 'it did not say why' } = answer.value
   const words = clipped(quote, longestJudgement)

@@ -46,8 +46,8 @@ export async function* pursue(goal: Goal, thinking: ThinkingTurn): AsyncGenerato
     const mark = await thinking.resources.checkpoints?.mark().catch(() => undefined)
     const { outcome, seen } = yield* tryApproach(goal, approach, failures, mark, thinking)
     last = outcome
-    thinking.passed = seen && !seen.refused ? seen.passed : undefined
-    if (!seen || seen.passed || seen.refused) return defined({ outcome, seen, by: approach, failed: failures })
+    thinking.passed = seen && seen.undecided === undefined ? seen.passed : undefined
+    if (!seen || seen.passed || seen.undecided) return defined({ outcome, seen, by: approach, failed: failures })
     const failure: FailedApproach = { approach, evidence: seen.evidence }
     const next: Approach | undefined = left.shift() ?? (goal.another && (yield* goal.another([...failures, failure])))
     if (thinking.over) return { outcome: thinking.over, failed: failures }
@@ -80,8 +80,8 @@ async function* tryApproach(
     const done = { task: goal.task, reply: outcome.text, patch: changes?.patch }
     seen = yield* runCheck(approach.check ?? goal.check, done, thinking)
     if (thinking.over) return { outcome: thinking.over }
-    if (seen.refused) yield note(`the result was not checked: ${firstLine(seen.evidence)}`)
-    if (seen.passed || seen.refused || time === mostFailures) return { outcome, seen }
+    if (seen.undecided) yield note(`the result could not be checked: ${firstLine(seen.evidence)}`)
+    if (seen.passed || seen.undecided || time === mostFailures) return { outcome, seen }
     yield note(`the check failed: ${firstLine(seen.evidence)}; trying ${approach.name} once more`)
   }
 }

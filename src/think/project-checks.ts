@@ -3,7 +3,7 @@ import type { Check } from './goal-check.ts'
 import type { FrameworkTools, Resources } from './resources.ts'
 
 /** The commands that build and test a project, the build first; `missing`: programs for it that this machine does not have. */
-type ProjectChecks = { checks: Check[]; missing: string[] }
+type ProjectChecks = { checks: (Check & { kind: 'command' })[]; missing: string[] }
 
 /** Finds the checks by the files in the folder: a make file speaks for everything below it, otherwise each language does. */
 export async function projectChecks({ tools, machine }: Pick<Resources, 'tools' | 'machine'>): Promise<ProjectChecks> {

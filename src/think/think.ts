@@ -12,7 +12,7 @@ import { failed } from '../core/talk/outcome.ts'
 import { consult, take } from '../core/work/verbs.ts'
 import { AdviceCalls } from './advice-calls.ts'
 import { announced, consentForMore } from './cost-consent.ts'
-import { firstLine } from './prompt-text.ts'
+import { firstLine, plural } from './prompt-text.ts'
 import { labelPrompt, parseLabel } from '../turn/select/framework-choice.ts'
 import { select } from '../turn/select/select.ts'
 import { prepared } from './thinking-parts.ts'
@@ -43,7 +43,8 @@ async function* thought(actor: Agent, o: ThinkingParts, turn: Turn): AsyncGenera
   if (framework === 'direct') return yield* direct(actor, { why, calls }, o, turn)
   const ready = await prepared(framework, o)
   if ('lacks' in ready) {
-    if (!ready.expected) yield note(`${framework} would fit (${why}), but ${ready.lacks}; answering directly`)
+    if (ready.expected) yield* offerFrameworks(o, framework, why)
+    else yield note(`${framework} would fit (${why}), but ${ready.lacks}; answering directly`)
     return yield* direct(actor, { why, calls }, o, turn)
   }
   const proposed = { framework, ...ready, agreed: o.agreed, freeCalls: o.freeCalls, agree: o.agree }
@@ -66,19 +67,30 @@ async function* chosen(o: ThinkingParts, turn: Turn): AsyncGenerator<Event, Fram
   if (await o.continuesTree?.(turn)) return { framework: 'decompose', why: 'an unfinished task tree', calls: 0 }
   const sure = select(turn.prompt, turn.history.length > 0)
   if (sure) return { ...sure, calls: 0 }
+  if (o.labelPause.holds(turn.clock)) return { framework: 'direct', why: leftToAgent, calls: 0 }
   const labeller = await o.openLabeller().catch(() => undefined)
   return labeller ? yield* askForLabel(labeller, o, turn) : { framework: 'direct', why: leftToAgent, calls: 0 }
 }
 
-/** How long a person waits for the label before the request goes on without it. */
-const labelMs = 8_000
+/** Says once that requests which want thought go straight to one agent, and what a person can do about it. */
+async function* offerFrameworks(o: ThinkingParts, framework: Framework, why: string): AsyncGenerator<Event, void> {
+  if (await o.firstOffer?.())
+    yield note(
+      `${framework} would fit (${why}), but no agent here is known to only read; answering directly. With "leash": "read" in an agent's settings it can advise; then --think ${framework} or /think chooses`,
+    )
+}
+
+/** How long a request waits for the label once the snapshot is taken, before it goes on without it. */
+const labelMs = 80
 
 /** Asks our own agent for one word. Every such question has a line in the transcript, however it ended. */
 async function* askForLabel(labeller: Agent, o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
   const began = turn.clock.elapsed()
   const late = new AbortController()
   const settled = new AbortController()
-  callAfter(turn.clock, labelMs, settled.signal, () => late.abort())
+  const due = () => callAfter(turn.clock, labelMs, settled.signal, () => late.abort())
+  if (o.snapshotTaken) void o.snapshotTaken.then(due)
+  else due()
   yield { type: 'phase', framework: 'direct', words: `asking ${labeller.name} how to think about this`, by: 'termaite' }
   const prompt = labelPrompt(turn.prompt, await o.machine().catch(() => ''), turn.history)
   const { files: _, sent: __, attended: ___, ...own } = turn
@@ -92,19 +104,25 @@ async function* askForLabel(labeller: Agent, o: ThinkingParts, turn: Turn): Asyn
   }
   const seconds = ((turn.clock.elapsed() - began) / 1000).toFixed(1)
   const framework = outcome.ok ? parseLabel(outcome.text) : undefined
+  if (late.signal.aborted && !framework) {
+    const minutes = Math.round(o.labelPause.slow(turn.clock) / 60_000)
+    if (!turn.signal.aborted)
+      yield note(
+        `thinking: ${labeller.name} did not name a framework in time; answering directly, and it is not asked again for ${plural(minutes, 'minute')}`,
+      )
+    return { framework: 'direct', why: leftToAgent, calls: 1 }
+  }
+  o.labelPause.inTime()
   if (framework) {
     if (framework === 'direct') yield note(`thinking: ${labeller.name} chose direct (${seconds} s)`)
     return { framework, why: `${labeller.name} chose it in ${seconds} s`, calls: 1 }
   }
   if (!turn.signal.aborted)
-    yield note(
-      `thinking: ${labeller.name} was asked for a framework and ${labelFault(outcome, late.signal)}; answering directly`,
-    )
+    yield note(`thinking: ${labeller.name} was asked for a framework and ${labelFault(outcome)}; answering directly`)
   return { framework: 'direct', why: leftToAgent, calls: 1 }
 }
 
-function labelFault(outcome: Outcome, late: AbortSignal): string {
-  if (late.aborted) return `did not answer in ${labelMs / 1000} s`
+function labelFault(outcome: Outcome): string {
   return outcome.ok ? 'named none' : `could not answer (${firstLine(outcome.failure.message)})`
 }
 

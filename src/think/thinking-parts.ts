@@ -1,6 +1,7 @@
 import type { Framework } from '../core/talk/framework.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
 import type { Agreement } from './cost-consent.ts'
+import type { LabelPause } from './label-pause.ts'
 import type { FrameworkDefinition } from './framework-agent.ts'
 import type { Resources } from './resources.ts'
 import { messageOf } from '../base/error-message.ts'
@@ -19,6 +20,12 @@ export type ThinkingParts = Agreement & {
   machine(): Promise<string>
   /** Opens our own agent for one short request: which framework fits; undefined without an own agent. */
   openLabeller(): Promise<Agent | undefined>
+  /** The agent that names frameworks is not asked while it is too slow. */
+  labelPause: LabelPause
+  /** Resolves when the snapshot from before the turn is taken; the label is asked for meanwhile. Without it nothing else is waited for. */
+  snapshotTaken?: Promise<unknown>
+  /** Whether the person was not told yet that requests which want thought go to one agent; without it nobody is told. */
+  firstOffer?(): Promise<boolean>
   /** Gives the resources that a framework can use; or, if no agent can be restricted to reading, the reason. */
   resources(): Promise<Resources | { why: string }>
   load(framework: Exclude<Framework, 'direct'>): Promise<FrameworkDefinition>

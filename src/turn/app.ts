@@ -190,6 +190,8 @@ export const idleMsOf = ({ idleAgentMinutes }: Settings): number => idleAgentMin
 /** Opens the snapshots of a project and of the folders that were added to it, now or in earlier turns. */
 export function openSnapshots(io: Io, place: Place, project: Project, added?: AddedFolders): Snapshots {
   const dir = `${place.home}/projects/${project.slug}/snapshots`
-  const open = (dir: string, root: string) => snapshots({ dir, root, env: io.env, clock: io.clock })
-  return withFolderSnapshots({ project: open(dir, place.root), dir, folders: () => added?.now ?? [], open })
+  const open = (dir: string, root: string, canBeGone = false) =>
+    snapshots({ dir, root, env: io.env, clock: io.clock, canBeGone })
+  const { root } = place
+  return withFolderSnapshots({ project: open(dir, root), root, dir, folders: () => added?.now ?? [], open })
 }

@@ -23,6 +23,8 @@ import { foldersWords } from '../native/added-folders.ts'
 import { agentEnvironment } from '../border/agent-environment.ts'
 import { wallAround } from '../native/agent-wall.ts'
 import { allowsAct, answerRecord, turnAnswers, withRecordedAnswers } from '../native/recorded-answers.ts'
+import { cliSessionRecord } from '../home/cli-sessions.ts'
+import { homeOf } from '../home/place.ts'
 import { nativeSeat } from '../native/native-seat.ts'
 import { enabledAgents, leashOf, windowOf } from '../settings/enabled-agents.ts'
 
@@ -90,7 +92,12 @@ function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSe
       timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
     },
-    { leash, resume: seat.resume, recorded: record && ((turn) => turnAnswers(turn, agent.name, record, allowsAct)) },
+    {
+      leash,
+      resume: seat.resume,
+      began: cliSessionRecord(homeOf(parts.env), profile, parts.native?.audited === true),
+      recorded: record && ((turn) => turnAnswers(turn, agent.name, record, allowsAct)),
+    },
     {
       ...parts,
       env: agentEnvironment(parts.env, agent, settings),
@@ -214,6 +221,7 @@ function screenSeat(
         ),
         lent,
         added,
+        counted: parts?.native?.audited === true,
       }).open(agent.name, {
         ...seat,
         leash,

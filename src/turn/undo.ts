@@ -4,7 +4,7 @@ import type { Project } from '../home/project.ts'
 import type { App } from './app.ts'
 import type { UnfinishedTurn } from './unfinished-turns.ts'
 import { clockTime, localTime } from '../base/time/local-time.ts'
-import { lastUndoable, SnapshotsOff } from '../safety/snapshots/snapshots.ts'
+import { lastRedoable, lastUndoable, SnapshotsOff } from '../safety/snapshots/snapshots.ts'
 import { UsageError } from '../core/io.ts'
 import { recordUndo } from './judgements.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
@@ -24,11 +24,41 @@ export async function undoPlan(
   }
 }
 
+/** Plans the redo of what the newest undo took back, or of the named one: of an undo, or of the turn that it undid. */
+export async function redoPlan(
+  of: { snapshots: Snapshots; project: Project },
+  typed: string | undefined,
+): Promise<UndoPlan> {
+  const turns = await orUsage(of.snapshots.list())
+  const named = typed === undefined ? undefined : await snapshotTurn(of, typed, lastToRedo)
+  const undo =
+    named === undefined
+      ? await snapshotTurn(of, undefined, lastToRedo)
+      : named.undoes === undefined
+        ? turns.findLast(({ undoes }) => undoes === named.turn)
+        : named
+  if (!undo) throw new UsageError(`turn ${named!.turn} was not undone, so it cannot be redone.`, 1)
+  return orUsage(of.snapshots.planUndo(undo.turn))
+}
+
+function lastToRedo(oldestFirst: readonly TurnRecord[]): TurnRecord {
+  const last = lastRedoable(oldestFirst)
+  if (last) return last
+  throw new UsageError(
+    'nothing is left to redo: no undo came after the last turn that changed a file. `termaite redo <id>` redoes an earlier one; `termaite diff --list` shows the ids.',
+    1,
+  )
+}
+
 function lastToUndo(oldestFirst: readonly TurnRecord[]): TurnRecord {
   const last = lastUndoable(oldestFirst)
   if (last) return last
+  const uncopied = uncopiedWords(oldestFirst.at(-1)!)
   throw new UsageError(
-    'nothing is left to undo. `termaite undo <id>` undoes an undo; `termaite diff --list` shows the ids.',
+    [
+      'nothing is left to undo. `termaite undo <id>` undoes an undo; `termaite diff --list` shows the ids.',
+      ...uncopied,
+    ].join(' '),
     1,
   )
 }
@@ -50,7 +80,7 @@ export async function undoTurn(
 export function planWords({ turn, steps, conflicts }: UndoPlan): string[] {
   if (steps.length === 0) return [`Turn ${turn.turn} has no changes to undo.`]
   return [
-    `Undoing “${oneLine(turn.prompt, 60)}” (${turn.turn}):`,
+    `${undoingWords(turn)} (${turn.turn}):`,
     ...(turn.cutOff
       ? ['The end of that turn was not recorded: every change up to the next turn counts as its own.']
       : []),
@@ -62,8 +92,25 @@ export function planWords({ turn, steps, conflicts }: UndoPlan): string[] {
   ]
 }
 
+const undoingWords = ({ prompt, undoes }: TurnRecord): string =>
+  undoes !== undefined && prompt.startsWith('undo: ')
+    ? `Redoing “${oneLine(prompt.slice('undo: '.length), 60)}”`
+    : `Undoing “${oneLine(prompt, 60)}”`
+
+/** Describes the way back after an undo or a redo, by the command of a face. */
+export const wayBack = (how: 'undo' | 'redo', command: string): string =>
+  how === 'undo' ? `Done. To redo the changes: ${command}redo` : `Done. To undo them again: ${command}undo`
+
 export function leftWords(left: UndoPlan['left']): string[] {
   return left.map(({ path, why }) => `${path} was left as it is: ${why}`)
+}
+
+/** Names the files that a turn changed and that no diff shows. */
+export function uncopiedWords({ uncopied = [] }: TurnRecord): string[] {
+  return uncopied.map(
+    (path) =>
+      `${path} was changed in this turn, too. It is ignored and may hold keys, so termaite keeps no copy of it: undo cannot bring it back.`,
+  )
 }
 
 export function asideWords({ aside }: UndoResult): string[] {

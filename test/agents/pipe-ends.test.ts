@@ -64,7 +64,7 @@ test('words about quotas count only in the message that a failed command ends wi
       says('port 4290 is taken', 1),
       says('write: Disk quota exceeded', 1),
     ],
-    ['quota', 'quota', 'quota', undefined, 'quota', undefined, 'quota', undefined, undefined],
+    ['quota', 'quota', 'quota', undefined, undefined, undefined, 'quota', undefined, undefined],
   )
 })
 

@@ -51,7 +51,7 @@ const makers: Record<string, readonly string[] | string> = {
   'desk/slash/conversation/clear.ts': ['clear'],
   'desk/slash/conversation/remember.ts': ['remember'],
   'desk/slash/agents/connect.ts': ['key'],
-  'desk/slash/agents/leash.ts': ['leash-all'],
+  'desk/slash/agents/leash.ts': ['leash-all', 'leash-always'],
   'desk/slash/agents/server-prompts.ts':
     "the arguments of a server's prompt, a list to choose from: test/screen/mcp.test.ts",
   'race/race-choice.ts': 'the results of a race, a list to choose from: test/race/race.test.ts',

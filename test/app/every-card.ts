@@ -22,7 +22,7 @@ import { clearCommand } from '../../src/desk/slash/conversation/clear.ts'
 import { connectCommand } from '../../src/desk/slash/agents/connect.ts'
 import { workersCommand } from '../../src/desk/slash/agents/workers.ts'
 import { rememberCommand } from '../../src/desk/slash/conversation/remember.ts'
-import { leashKeyCommand } from '../../src/desk/slash/agents/leash.ts'
+import { leashCommand, leashKeyCommand } from '../../src/desk/slash/agents/leash.ts'
 import { startTree } from '../../src/think/decompose/saved-trees.ts'
 import { offerRevert } from '../../src/think/revert-offer.ts'
 import type { OfferWorld } from '../../src/desk/belongings-offer.ts'
@@ -282,6 +282,7 @@ export async function everyCard(): Promise<Record<string, Question>> {
     'use-hook': await asked(({ ask }) => mayRun({ ...offering, ask }, theirs)),
     'use-write': await writeQuestion(offering, { edits: [], links: [{ path: '/a', target: '/b' }] }),
     'leash-all': await asked(({ ask }) => leashKeyCommand(controls).run('all', world(ask))),
+    'leash-always': await asked(({ ask }) => leashCommand(controls).run('all always', world(ask))),
     clear: await asked(({ ask }) => clearCommand(controls).run('', world(ask))),
     'stop-agent': await asked(({ ask }) => workersCommand(working()).run('stop critic', world(ask))),
     remember: await asked(({ ask }) =>

@@ -259,8 +259,14 @@ test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async
   desk.busy = true
   terminal.press(escape)
   assert.equal(desk.cancels, 1)
+  for (const leash of ['edit', 'read', 'ask', 'edit']) {
+    terminal.press(shiftTab)
+    await seen(`leash ${leash}`)
+  }
+  desk.setLeash('all')
+  await seen('leash all')
   terminal.press(shiftTab)
-  await seen('leash edit')
+  await seen('leash read')
   terminal.press(ctrlK)
   await seen('about agents')
   terminal.press(escape)

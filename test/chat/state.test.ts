@@ -85,35 +85,92 @@ test('words before a call stay before it, and are not said again by the reply', 
   const silent = turn(...acted, { type: 'reply', text: 'Done.', by: 'claude' }, end)
   assert.deepEqual(kinds(silent), ['prompt hi', 'reply I look.', 'call', 'reply Done.'])
   const whole = turn(...acted, { type: 'reply', text: 'I look. Done.', by: 'claude' }, end)
-  assert.deepEqual(kinds(whole), ['prompt hi', 'call', 'reply I look. Done.'])
+  assert.deepEqual(kinds(whole), ['prompt hi', 'reply I look.', 'call', 'reply Done.'])
 })
 
-test('half an answer of an agent that failed goes into its attempt, which says who went on', () => {
+test('words between steps stay where they were seen when the reply joins them, and a restart shows the same', () => {
+  const kinds = (state: ChatState) =>
+    (seen(state) as Block[]).map((block) =>
+      'text' in block ? block.text : block.type === 'call' ? block.call : block.type,
+    )
+  const text = (delta: string): Event => ({ type: 'text', delta, by: 'codex' })
+  const call = (id: string): Event[] => [
+    { type: 'call', call: id, tool: 'shell', input: {}, by: 'codex' },
+    { type: 'result', call: id, ok: true, text: 'x', by: 'codex' },
+  ]
+  const calls = [
+    { call: 'a', at: 7 },
+    { call: 'b', at: 25 },
+  ]
+  const reply: Event = { type: 'reply', text: 'I look.\n\nOK, now I edit.\n\nAll done: OK.', calls, by: 'codex' }
+  const shown = ['hi', 'I look.', 'a', 'OK, now I edit.', 'b', 'All done: OK.']
+  const steps = [prompt, text('I look.\n'), ...call('a'), text('OK, now'), text(' I edit.\n'), ...call('b')]
+  const live = turn(...steps, text('All done: '), reply, end)
+  assert.deepEqual(
+    kinds(live).map((one) => one.trim()),
+    shown,
+  )
+  assert.deepEqual(kinds(turn(prompt, ...call('a'), ...call('b'), reply, end)), shown)
+  const followed = turn(prompt, ...call('a'), text('OK, now I edit.\n'), ...call('b'), text('All'), reply, end)
+  assert.deepEqual(kinds(followed), shown)
+  const silent = { ...reply, text: 'I look.\n\nOK, now I edit.' }
+  assert.deepEqual(
+    kinds(turn(...steps, silent, end)).map((one) => one.trim()),
+    shown.slice(0, 5),
+  )
+  assert.deepEqual(kinds(turn(prompt, ...call('a'), ...call('b'), silent, end)), shown.slice(0, 5))
+})
+
+test('half an answer of an agent that failed stays above the line that says who went on, and a restart shows the same', () => {
   const failure = { kind: 'quota', message: 'out of quota' } as const
+  const call: Event = { type: 'call', call: 'c', tool: 'Read', input: { path: 'a' }, by: 'gemini' }
+  const words: Event = {
+    ...{ type: 'words', text: 'I look.\n\nThe answ', cut: 'limit', by: 'gemini' },
+    calls: [{ call: 'c', at: 7 }],
+  }
+  const attempt: Event = { type: 'attempt', failure, ms: 700, by: 'gemini' }
+  const next: Event = { type: 'text', delta: 'It is 4', by: 'claude' }
+  const text = (delta: string): Event => ({ type: 'text', delta, by: 'gemini' })
   const state = turn(
     prompt,
     { type: 'thought', delta: 'hm', by: 'gemini' },
-    { type: 'text', delta: 'The answ', by: 'gemini' },
-    { type: 'call', call: 'c', tool: 'Read', input: { path: 'a' }, by: 'gemini' },
-    { type: 'attempt', failure, ms: 700, by: 'gemini' },
-    { type: 'text', delta: 'It is 4', by: 'claude' },
+    text('I look.'),
+    call,
+    text('The answ'),
+    words,
+    attempt,
+    next,
   )
-  assert.deepEqual(seen(state), [
-    { type: 'prompt', text: 'hi', by: 'you' },
+  const failed = { live: false, failed: true, by: 'gemini' }
+  const shown = [
+    { type: 'reply', text: 'I look.', ...failed },
     {
       type: 'call',
       call: 'c',
       tool: 'Read',
       input: { path: 'a' },
       state: 'running',
-      since: 4000,
       output: '',
       changes: [],
       by: 'gemini',
     },
-    { type: 'attempt', failure, ms: 700, said: 'The answ', next: 'claude', by: 'gemini' },
+    { type: 'reply', text: 'The answ', cut: 'limit', ...failed },
+    { type: 'attempt', failure, ms: 700, said: '', next: 'claude', by: 'gemini' },
     { type: 'reply', text: 'It is 4', live: true, by: 'claude' },
+  ]
+  const timeless = (all: unknown[]) => all.map((block) => ({ ...(block as object), since: undefined })).map(defined)
+  assert.deepEqual(timeless(seen(state)), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    { type: 'thought', text: 'hm', ...failed },
+    ...shown,
   ])
+  assert.deepEqual(timeless(seen(turn(prompt, call, words, attempt, next))), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    ...shown,
+  ])
+  const untold: Event = { ...attempt, did: { calls: [], files: [], lastWords: 'The answ' } }
+  const [, unspoken] = seen(turn(prompt, untold)) as Block[]
+  assert.deepEqual(unspoken, { type: 'attempt', failure, ms: 700, said: 'The answ', by: 'gemini' })
 })
 
 test('when all agents fail, each reason is shown once, and each attempt names the next agent', () => {

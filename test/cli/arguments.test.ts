@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { metaInstruction } from '../../src/core/talk/transcript.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
@@ -57,6 +58,19 @@ for (const [args, prompt] of prompts)
     const { code, out } = await machine.call(['--ephemeral', ...args])
     assert.deepEqual({ code, out }, { code: 0, out: `<message from="user">\n${prompt}\n</message>\n` })
   })
+
+test('the closing instruction comes last; the settings can drop or replace it', async (t) => {
+  const machine = new Machine(t)
+  const printed = async (settings: Record<string, unknown>) => {
+    machine.agents({ echo: 'cat' }, settings)
+    return (await machine.call(['--ephemeral', '-p', 'hello'])).out
+  }
+  const said = '<message from="user">\nhello\n</message>\n'
+  assert.deepEqual(
+    [await printed({}), await printed({ metaInstruction: false }), await printed({ metaInstruction: 'Sum up.' })],
+    [`${said}\n${metaInstruction}\n`, said, `${said}\nSum up.\n`],
+  )
+})
 
 test('an empty word means nothing, and is never taken for the one that is there', async (t) => {
   const machine = new Machine(t)

@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process'
 import { spawnSync } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import type { Entry } from '../../src/core/talk/entry.ts'
-import type { ShownPiece } from '../../src/core/talk/shown-words.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -101,14 +100,6 @@ function printed(child: ChildProcess, round: number) {
   }
 }
 
-/** The words of a turn that are in its side log. */
-function written(machine: Machine, turn: string, round: number): string[] {
-  const file = machine.file(join('shown', `${turn}.jsonl`))
-  if (!existsSync(file)) return []
-  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
-  return wordsIn(round, lines.map((line) => (JSON.parse(line) as ShownPiece).text).join(''))
-}
-
 type Round = { round: number; way: Way; kind: string; turn: string; seen: string[] }
 
 /** Cuts one answer off after a number of words; returns the words that must be in the history. */
@@ -123,12 +114,9 @@ async function cutOff(machine: Machine, round: number, kinds: readonly string[])
   child.stdin!.on('error', () => {}).end()
   const { closed, turn, words } = printed(child, round)
   if (way !== 'death') await until(() => words().length >= moment)
-  // Words are at most a second behind: those that the side log has by now are on time.
-  if (way === 'kill') await until(() => written(machine, turn()!, round).length >= moment)
-  const seen = way === 'kill' ? written(machine, turn()!, round) : undefined
   if (way !== 'death') child.kill(way === 'kill' ? 'SIGKILL' : 'SIGINT')
   await closed
-  return { round, way, kind, turn: turn()!, seen: seen ?? words() }
+  return { round, way, kind, turn: turn()!, seen: words() }
 }
 
 test('words that were shown before a kill -9 are in sessions show, export and search at once', async (t) => {

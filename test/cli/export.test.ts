@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { localTime } from '../../src/base/time/local-time.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { exportSession } from '../../src/cli/commands/sessions.ts'
+import { exportSession } from '../../src/desk/session-export.ts'
 import { entryMaker } from '../core/made.ts'
 
 test('text that was typed while a turn ran is part of the export', async () => {

@@ -138,19 +138,30 @@ test('undo goes back turn by turn, and then says that nothing is left', async (t
   assert.deepEqual(readdirSync(machine.project), [])
 })
 
-test('undo without an id goes further back; the id that it names redoes the changes, as its help says', async (t) => {
+test('undo without an id goes further back, and redo brings back what each undo took, the last one first', async (t) => {
   const machine = new Machine(t)
   machine.agents({ maker: 'cat >/dev/null; [ -e one ] && touch two || touch one; echo done' })
   await machine.call(['-p', 'first'])
   await machine.call(['-p', 'second'])
   const files = () => readdirSync(machine.project)
-  const last = await machine.call(['undo', '--yes'])
+  const [, last] = (JSON.parse((await machine.call(['diff', '--list', '--json'])).out) as { turn: string }[]).map(
+    ({ turn }) => turn,
+  )
+  for (const left of [['one'], []]) {
+    await machine.call(['undo', '--yes'])
+    assert.deepEqual(files(), left)
+  }
+  const redone = await machine.call(['redo', '--yes'])
+  golden(t, [redone.out, redone.err.replace(/\(\w+\)/, '(<id>)')])
   assert.deepEqual(files(), ['one'])
+  await machine.call(['redo', '--yes'])
+  assert.deepEqual(files(), ['one', 'two'])
+  golden(t, await machine.call(['redo', '--yes']))
+  // A redo is undone like a turn, and redone again.
   await machine.call(['undo', '--yes'])
-  assert.deepEqual(files(), [])
-  const [, redo] = /^Done\. To redo the changes: termaite (undo \w+)$/m.exec(last.out)!
-  await machine.call([...redo!.split(' '), '--yes'])
-  assert.deepEqual(files(), ['two'])
+  assert.deepEqual(files(), ['one'])
+  await machine.call(['redo', last!, '--yes'])
+  assert.deepEqual(files(), ['one', 'two'])
   const help = (await machine.call(['undo', '--help'])).out.replaceAll(/\s+/g, ' ')
   golden(t, help)
 })

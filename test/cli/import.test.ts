@@ -18,6 +18,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { pathOf } from '../system-path.ts'
 import { opencodeDatabase } from '../profiles/opencode-database.ts'
 import { longAnswer } from '../real/scenes.ts'
+import { reviewedProject } from '../reviewed-project.ts'
 import { Machine } from './program.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -239,6 +240,79 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
   const undone = await machine.call(['import', '--undo', '--yes'])
   golden(t, [undone.out, undone.err])
   assert.equal((await listed(machine)).length, 1)
+})
+
+test('a session in which a CLI only reviewed for us is left out, and counted once; the person’s own turn in it is not', async (t) => {
+  const machine = new Machine(t)
+  reviewedProject(machine.project)
+  const file = join(machine.folder, 'home', places.claude!(machine.project))
+  const record = (timestamp: string, content: string, usage: object) =>
+    [
+      { type: 'user', message: { role: 'user', content } },
+      {
+        type: 'assistant',
+        message: { id: timestamp, role: 'assistant', content: [{ type: 'text', text: 'no' }], usage },
+      },
+    ]
+      .map((line) => `${JSON.stringify({ ...line, timestamp, cwd: machine.project, sessionId: uuid(1) })}\n`)
+      .join('')
+  const bin = join(machine.folder, 'bin')
+  mkdirSync(bin)
+  const usage = { input_tokens: 7, output_tokens: 3 }
+  const answer = { is_error: false, result: JSON.stringify({ findings: [] }), session_id: uuid(1), usage }
+  const lines = [
+    { type: 'system', subtype: 'init', session_id: uuid(1) },
+    { type: 'result', subtype: 'success', ...answer },
+  ]
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(
+    join(bin, 'claude'),
+    `#!${process.execPath}
+const { appendFileSync } = require('node:fs')
+process.stdin.once('data', () => {
+  const text = ${JSON.stringify(record('<now>', 'review this', usage))}
+  appendFileSync(${JSON.stringify(file)}, text.replaceAll('<now>', new Date().toISOString()))
+  console.log(${JSON.stringify(lines.map((line) => JSON.stringify(line)).join('\n'))})
+})
+`,
+    { mode: 0o755 },
+  )
+  const env = { PATH: pathOf(bin) }
+  machine.settings({ agents: [{ name: 'opus', profile: 'claude', wall: false, contextWindowTokens: 200_000 }] })
+  const review = await machine.call(['review', '--json'], { env })
+  assert.deepEqual([review.code, JSON.parse(review.out).reviewer], [0, 'opus'], review.err)
+
+  const found = async () => {
+    const [claude] = JSON.parse((await machine.call(['import', '--json', '--dry-run'])).out) as {
+      own: number
+      sessions: { turns: number }[]
+    }[]
+    return { own: claude!.own, turns: claude!.sessions.map(({ turns }) => turns) }
+  }
+  const used = async () =>
+    (JSON.parse((await machine.call(['usage', '--everywhere', '--json'])).out) as { key: string; input: number }[]).map(
+      ({ key, input }) => [key, input],
+    )
+  assert.deepEqual([await found(), await used()], [{ own: 1, turns: [] }, [['opus', 7]]])
+  appendFileSync(file, record('2100-01-01T00:00:00.000Z', 'and why?', { input_tokens: 5, output_tokens: 1 }))
+  assert.deepEqual(await found(), { own: 0, turns: [1] })
+  assert.deepEqual(await used(), [
+    ['opus', 7],
+    ['claude', 5],
+  ])
+
+  const keys = () =>
+    readFileSync(join(machine.home, 'cli-sessions.jsonl'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { cli: string; key: string; cwd: string; counted: boolean })
+      .map(({ cli, key, cwd, counted }) => [cli, key, cwd, counted])
+  const [begun, ended] = [false, true].map((counted) => ['claude', uuid(1), machine.project, counted])
+  assert.deepEqual(keys(), [begun, ended])
+  const more = { cli: 'codex', key: 'elsewhere', cwd: '/elsewhere', from: 1, to: 2, counted: true }
+  appendFileSync(join(machine.home, 'cli-sessions.jsonl'), `${JSON.stringify(more)}\n`)
+  assert.equal((await machine.call(['forget', '--yes'])).code, 0)
+  assert.deepEqual(keys(), [['codex', 'elsewhere', '/elsewhere', true]])
 })
 
 test('files of strangers: links, pipes, garbage, torn lines and sessions of other folders', async (t) => {

@@ -26,7 +26,7 @@ const docOf = ({ home }: Machine) => {
 /** What a run wrote, without names that differ from run to run. */
 const shown = ({ code, out, err }: Awaited<ReturnType<Machine['run']>>) => ({
   code,
-  out: out.replaceAll(/\b0[0-9a-z]{25}\b/g, '<id>').replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '<time>'),
+  out: out.replaceAll(/\b0[0-9a-z]{7,25}\b */g, '<id>').replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '<time>'),
   err,
 })
 

@@ -104,3 +104,22 @@ test("reflect: another agent finds the faults, and the project's own tests decid
   golden(t, story(machine))
   assert.equal(text(), 'exports.sum = (a, b) => a + b\n')
 })
+
+test(
+  'reflect: a test that was red before the turn is no fault of the turn, and the answer is printed',
+  options,
+  async (t) => {
+    const { machine, run, text } = await broken(t, (prompt) => {
+      if (prompt.includes('You review work')) return json({ findings: [] })
+      return prompt.includes('You judge')
+        ? json({ passed: true, quote: 'a + b', file: 'sum.cjs', why: 'seen' })
+        : 'fixes'
+    })
+    writeFileSync(join(machine.project, 'old.cjs'), `console.log('not ok 1 - an old fault')\nprocess.exit(1)\n`)
+    writeFileSync(join(machine.project, 'package.json'), '{"scripts":{"test":"node check.cjs; node old.cjs"}}')
+    const { code, out, err } = await run('reflect')
+    assert.deepEqual({ code, out }, { code: 0, out: 'It adds.\n' }, err)
+    golden(t, story(machine))
+    assert.equal(text(), 'exports.sum = (a, b) => a + b\n')
+  },
+)

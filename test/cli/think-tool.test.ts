@@ -61,9 +61,10 @@ test(
     golden(t, out)
     assert.deepEqual(offered.slice(0, 2), [['actor', 'think'], ['critic']])
     const notes = machine.history().flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
+    // Whether the label came in time depends on the machine.
     golden(
       t,
-      notes.map((text) => text.replace(/\d+\.\d s/, 'x s')),
+      notes.filter((text) => !/^thinking: one (?:chose direct|did not name)/.test(text)),
     )
     // The machine's capabilities stand in the system prompt, and nowhere else.
     assert.deepEqual(

@@ -58,14 +58,23 @@ test('a request that the words do not decide is put to the model in one short re
     machine.call(['-p', prompt, '--mode', 'agent'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } })
   assert.equal((await ask('Wie spät ist es?')).out, 'Es ist zwölf.\n')
   assert.equal((await ask('Und in Rom?')).out, 'Es ist zwölf.\n')
-  const [first, ...rest] = server.turns()
-  assert.deepEqual([first!.body.tools ?? [], first!.raw.length < 2500, rest.length], [[], true, 3])
+  // A label that comes too late is cut off, so that it may not have reached the model.
+  const labels = server.turns().filter(({ text }) => text.includes('Which thinking framework'))
+  assert.deepEqual(
+    labels.map(({ body, raw }) => [body.tools ?? [], raw.length < 2500]),
+    labels.map(() => [[], true]),
+  )
   const verdicts = machine.history().flatMap((entry) => (entry.type === 'verdict' ? [entry] : []))
   assert.deepEqual(
-    verdicts.map(({ by, framework, why, calls }) => ({ by, framework, why: why?.replace(/[\d.]+ s/, '# s'), calls })),
+    verdicts.map(({ by, framework, why, calls }) => ({
+      by,
+      framework,
+      why: /own chose it in|left to the agent/.test(why ?? ''),
+      calls,
+    })),
     [
-      { by: 'own', framework: 'direct', why: 'own chose it in # s', calls: 1 },
-      { by: 'own', framework: 'direct', why: 'own chose it in # s', calls: 1 },
+      { by: 'own', framework: 'direct', why: true, calls: 1 },
+      { by: 'own', framework: 'direct', why: true, calls: 1 },
     ],
   )
 })

@@ -79,15 +79,27 @@ test('words that are cancelled become one fact before the end, and the next agen
   golden(t, next.turns[0]!.history.map(entryText))
 })
 
-test('words are in the side log half a second after they were shown, and a process that finds their owner dead keeps them once', async () => {
-  const { open, clock, dead, facts, side } = machine()
-  const { id } = await begun(
-    open('killed'),
-    scriptedAgent('a', [[text('one '), { wait: 100 }, text('two '), { hang: true }]]),
-  )
-  assert.deepEqual(await side(id), [])
-  await clock.turn(500)
-  assert.deepEqual(await side(id), [{ by: 'a', after: 0, text: 'one two ' }])
+test('words are in the side log before they are shown, and a process that finds their owner dead keeps them once', async () => {
+  const { open, dead, facts, side } = machine()
+  const agent = scriptedAgent('a', [[text('one '), text('two '), { hang: true }]])
+  let [id, shown] = ['', '']
+  const written: boolean[] = []
+  void (async () => {
+    for await (const event of open('killed').converse(agent, 'count', world())) {
+      if (event.type === 'prompt') id = (event as Entry).turn
+      if (event.type !== 'text') continue
+      shown += event.delta
+      const pieces = (await side(id)) as ShownPiece[]
+      written.push(
+        pieces
+          .map((piece) => piece.text)
+          .join('')
+          .startsWith(shown),
+      )
+    }
+  })()
+  await settled()
+  assert.deepEqual(written, [true, true])
   assert.deepEqual((await open('other').settle()).ended, 0, 'the owner is alive')
   dead.add('killed')
   assert.deepEqual((await open('other').settle()).ended, 1)
@@ -104,7 +116,6 @@ test('an answer that is kept leaves no side log and no words, however long it wa
     open(),
     scriptedAgent('a', [[...said, { type: 'end', outcome: { ok: true, text: 'one two' } }]]),
   )
-  await clock.turn(550)
   assert.deepEqual(await side(id), [{ by: 'a', after: 0, text: 'one ' }])
   await clock.turn(600)
   await turn
@@ -154,11 +165,11 @@ test('words around a tool call are paragraphs of one fact', async () => {
   )
   assert.deepEqual(
     (await facts()).filter(({ type }) => type === 'words'),
-    [{ type: 'words', by: 'a', text: 'I look.\n\nI found it', cut: 'limit' }],
+    [{ type: 'words', by: 'a', text: 'I look.\n\nI found it', cut: 'limit', calls: [{ call: 'c', at: 7 }] }],
   )
 })
 
-test('words of an agent before its calls are kept too, unless its reply repeats them; no agent is told', async () => {
+test('words of an agent before its calls are kept too, or their place in the reply that repeats them; no agent is told', async () => {
   const { open, facts } = machine()
   const call = (call: string): ScriptStep[] => [
     { type: 'call', call, tool: 'bash', input: {} },
@@ -192,8 +203,18 @@ test('words of an agent before its calls are kept too, unless its reply repeats 
     other.open().converse(scriptedAgent('a', [[...said, ...ends('I look.\n\nNot there.\n\nFound.')]]), 'x', world()),
   )
   assert.deepEqual(
-    (await other.facts()).filter(({ type }) => type === 'words'),
-    [],
+    (await other.facts()).filter(({ type }) => type === 'words' || type === 'reply'),
+    [
+      {
+        type: 'reply',
+        by: 'a',
+        text: 'I look.\n\nNot there.\n\nFound.',
+        calls: [
+          { call: 'c', at: 7 },
+          { call: 'e', at: 19 },
+        ],
+      },
+    ],
   )
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from '../cases.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import { unfinished } from '../../src/core/talk/outcome.ts'
-import { promptText, entryText } from '../../src/core/talk/transcript.ts'
+import { metaInstruction, promptText, entryText } from '../../src/core/talk/transcript.ts'
 import { answeredTurn, entryMaker } from './made.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -123,4 +123,13 @@ test('the next agent is told why a turn stopped before its work was done', (t) =
     turn: 't',
   } as const
   golden(t, entryText(end))
+})
+
+test('the closing instruction has at most twelve words, and asks for a summary of actions and conclusions in proportion to the work', () => {
+  const words = metaInstruction.split(' ')
+  assert.ok(words.length <= 12, `${words.length} words`)
+  assert.match(
+    metaInstruction,
+    /^Format permitting, .*\bsummar\w+ actions and conclusions\b.*\bcomprehensive\w*.*\bproportion\b/,
+  )
 })

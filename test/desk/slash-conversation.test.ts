@@ -149,16 +149,17 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
   assert.equal(existsSync(made), true)
   const [[, words] = ['', '']] = await seat.type('/undo')
   assert.equal(existsSync(made), false)
-  const [, undone] = /^Done\. To redo the changes: \/undo (\w+)$/.exec(words)!
+  assert.equal(words, 'Done. To redo the changes: /redo')
   const [card] = seat.asked
   golden(t, card?.text)
   assert.match(
     String((card?.shows?.[0] as { text: string } | undefined)?.text),
     /^Undoing “make it” \(\w+\):\n {2}delete +made\.txt$/,
   )
-  seat.answers.push(['undo'])
-  await seat.type(`/undo ${undone}`)
+  seat.answers.push(['redo'])
+  assert.deepEqual(await seat.type('/redo'), [['note', 'Done. To undo them again: /undo']])
   assert.equal(readFileSync(made, 'utf8'), 'new\n')
+  golden(t, await seat.type('/redo'))
 })
 
 test('/undo takes nothing from under a turn that is at work', async (t) => {

@@ -212,6 +212,31 @@ test('/permissions shows the places that commands read by an answer, and takes o
   assert.deepEqual((await seat.app.project.doc.read()).shown, ['/srv/more'])
 })
 
+test('/permissions shows every lasting yes of this project, and takes each back', async (t) => {
+  const seat = await seated(t, { agents, leash: 'all', sandbox: { enabled: false } })
+  write(seat, 'more/notes', '')
+  const folder = join(seat.folder, 'more')
+  await seat.app.project.doc.update((doc) => ({ ...doc, folders: [folder], allAgreed: true, thinkingAgreed: true }))
+  seat.app.native.folders.add(folder)
+  seat.app.thinking.agreed = true
+  golden(t, await seat.type('/permissions'), { [seat.folder]: '<seat>' })
+  const grants = [`folder ${folder}`, 'the answer about thinking', 'the leash all']
+  for (const grant of grants) {
+    seat.answers.push([grant])
+    golden(t, await seat.type('/permissions remove'), { [seat.folder]: '<seat>' })
+  }
+  assert.deepEqual(
+    seat.asked.map(({ options }) => options.map(({ id }) => id)),
+    [grants, grants.slice(1), grants.slice(2)],
+  )
+  const { folders, allAgreed, thinkingAgreed } = await seat.app.project.doc.read()
+  assert.deepEqual(
+    { folders, allAgreed, thinkingAgreed },
+    { folders: [], allAgreed: undefined, thinkingAgreed: undefined },
+  )
+  assert.deepEqual([seat.app.native.folders.now, seat.app.thinking.agreed], [[], false])
+})
+
 test('/permissions without rules, and with a word that it does not know', async (t) => {
   const seat = await seated(t, { agents, sandbox: { enabled: false } })
   golden(t, await seat.type('/permissions'))

@@ -13,7 +13,7 @@ const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
   const commands = (await seated(t, fine)).commands()
   const names =
-    'add-dir agents audit background bad clear cls compact config connect context context_size coordinator copy crew dashboard diff exit good help history init jobs keys leash mcp mode models permissions plan race refresh-system remember reset resume review rewind sessions setup skill skills strategy switch think todos trust undo usage workers'
+    'add-dir agents audit background bad clear cls compact config connect context context_size coordinator copy crew dashboard diff exit export good help history init jobs keys leash mcp mode models permissions plan race redo refresh-system remember reset resume review rewind sessions setup skill skills status strategy switch think todos trust undo usage workers'
   assert.equal(
     commands
       .map(({ name }) => name)
@@ -27,7 +27,7 @@ test('every command has its name once, one line of help, and about a dozen matte
   )
   assert.deepEqual(
     commands.filter(({ matters }) => matters).map(({ name }) => name),
-    'help keys exit switch agents leash think diff undo review rewind reset sessions clear compact usage init config'.split(
+    'help keys exit switch agents leash think diff undo redo review rewind reset sessions clear compact usage init config'.split(
       ' ',
     ),
   )
@@ -52,7 +52,7 @@ test('/help searches the text of the pages, also for the name of a command, and 
   const [[, leash] = []] = await seat.type('/help leash')
   assert.match(
     leash!,
-    /^#+ The leash\n[^]*\n\n`\/leash \[read\|ask\|edit\|all\]`: Choose [^]*\n\nWhole pages: `\/help /,
+    /^#+ The leash\n[^]*\n\n`\/leash \[read\|ask\|edit\|all\|all always\]`: Choose [^]*\n\nWhole pages: `\/help /,
   )
   for (const asked of ['undo', '/undo']) {
     const [[how, undo] = []] = await seat.type(`/help ${asked}`)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
+import { leashCommand } from '../../src/desk/slash/agents/leash.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -55,30 +56,55 @@ test('called a fault, the same message is not asked about again', options, async
   assert.equal(questions(heard).length, 1)
 })
 
-test('the leash all is agreed to first, once or for good; no keeps the leash', options, async (t) => {
+test('the leash all is agreed to first, and for good only by /leash all always', options, async (t) => {
   const folder = folderOf(t)
-  const { desk, heard, until } = await sitDown(t, folder, { good })
+  const { desk, heard, until } = await sitDown(
+    t,
+    folder,
+    { good },
+    { commands: (controls) => [leashCommand(controls)] },
+  )
   desk.setScreen(seat())
   desk.controls.setLeash('edit')
-  const pressed = async (pick: string, count: number) => {
-    desk.setLeash('all')
+  const leashIs = (leash: string) =>
+    until((all) => all.at(-1)?.type === 'standing' && desk.app().settings.leash === leash)
+  const answered = async (typed: string, pick: string, count: number) => {
+    desk.submit(typed)
     await until((all) => questions(all).length === count)
     desk.answer(questions(heard).at(-1)!.ask, [pick])
   }
-  await pressed('no', 1)
+  await answered('/leash all', 'no', 1)
   await until((all) => all.some((one) => one.type === 'said' && one.text === 'The leash is edit.'))
   assert.equal(desk.app().settings.leash, 'edit')
-  golden(
-    t,
-    questions(heard)[0]!.question.options.map(({ label }) => label),
-  )
-  await pressed('always', 2)
-  await until((all) => all.some((one) => one.type === 'standing' && one.standing.leash === 'all'))
+  await answered('/leash all', 'once', 2)
+  await leashIs('all')
   desk.setLeash('read')
-  await until((all) => all.at(-1)?.type === 'standing' && desk.app().settings.leash === 'read')
-  desk.setLeash('all')
-  await until(() => desk.app().settings.leash === 'all')
-  assert.equal(questions(heard).length, 2, 'agreed for good')
+  await leashIs('read')
+  await answered('/leash all always', 'always', 3)
+  await leashIs('all')
+  desk.setLeash('read')
+  await leashIs('read')
+  desk.submit('/leash all')
+  await leashIs('all')
+  assert.equal(questions(heard).length, 3, 'agreed for good')
   await desk.confirmLeash()
   assert.equal(desk.app().settings.leash, 'all')
+  golden(
+    t,
+    questions(heard).map(({ question }) => question.options.map(({ label }) => label)),
+  )
+})
+
+test('a crash of an own command that is no limit is neither parked nor asked about', options, async (t) => {
+  const folder = folderOf(t)
+  const broken = 'cat >/dev/null; echo "FAIL src/quota.test.ts > answers 429" >&2; exit 1'
+  const { desk, heard, until } = await sitDown(t, folder, { broken, good })
+  desk.setScreen(seat())
+  desk.submit('one')
+  await until((all) => closings(all).length === 1)
+  desk.submit('two')
+  await until((all) => closings(all).length === 2)
+  assert.deepEqual([questions(heard), replies(heard)], [[], ['fine', 'fine']])
+  const { agents, learned } = healthIn(folder)
+  assert.deepEqual([agents.broken?.parked, learned], [undefined, undefined])
 })

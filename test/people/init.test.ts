@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { metaInstruction } from '../../src/core/talk/transcript.ts'
 import {
   chmodSync,
   existsSync,
@@ -57,7 +58,7 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
     '### Dependency & build notes',
   ])
     assert.ok(asked.includes(words), words)
-  assert.ok(!asked.includes('comprehensive summary'), 'nobody is told to close with a summary')
+  assert.ok(!asked.includes(metaInstruction), 'nobody is told to close with a summary')
   golden(t, seat.asked)
   golden(t, await kept(seat), { [seat.folder]: '<seat>' })
   seat.answers.push(['undo'])

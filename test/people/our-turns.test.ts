@@ -7,7 +7,8 @@ import { OurTurns } from '../../src/people/import/our-turns.ts'
 test('a record of a CLI belongs to the turn that we gave to its session, and not to one of the person a moment before', async () => {
   const from = 1_700_000_000_700
   const threads = [{ key: 'thread', from, to: from + 5_000, usage: true }]
-  const turns = await OurTurns.in({ threads: async () => threads } as Partial<Index> as Index, [{} as Profile])
+  const index = { threads: async () => threads } as Partial<Index> as Index
+  const turns = await OurTurns.in({ index, place: { home: '/nowhere' } }, [{} as Profile])
   const moments = {
     'a second before': from - 1_000,
     'a millisecond before': from - 1,

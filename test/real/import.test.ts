@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ended, start } from '../cli/program.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
+import { reviewedProject } from '../reviewed-project.ts'
 import { modelServer } from './model-server.ts'
 import { installed, rig } from './rig.ts'
 
@@ -128,5 +129,46 @@ for (const [cli, commands] of Object.entries(asked))
           [3, undefined],
         ],
       )
+    },
+  )
+
+for (const cli of ['claude', 'codex', 'gemini'])
+  test(
+    `${cli}: the sessions in which it reviewed and advised for us are ours; only the person's own is imported`,
+    { skip: !installed(cli) },
+    async (t) => {
+      const model = await modelServer(({ text }) => ({
+        text: text.includes('findings') ? JSON.stringify({ findings: [] }) : 'grey birds',
+      }))
+      const place = await rig(cli, model.url)
+      t.after(async () => {
+        await place[Symbol.asyncDispose]()
+        await model.close()
+      })
+      reviewedProject(place.cwd)
+      const home = join(place.root, 'termaite')
+      mkdirSync(home, { mode: 0o700 })
+      const agent = { name: 'bird', profile: cli, contextWindowTokens: 200_000, silenceSeconds: 60 }
+      writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents: [agent], metaInstruction: false }))
+      const run = (...args: string[]) => {
+        const env = { ...place.env, TERMAITE_HOME: home }
+        const stdio = ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe']
+        return ended(spawn(start[0], [...start.slice(1), ...args], { cwd: place.cwd, env, stdio }))
+      }
+      const env = { ...profileNamed(cli)!.env, ...place.env }
+      const stdio = ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe']
+      const own = await ended(spawn('bash', ['-c', asked[cli]![0]], { cwd: place.cwd, env, stdio }))
+      assert.equal(own.code, 0, own.err)
+      const review = await run('review')
+      assert.equal(review.code, 0, review.err)
+      // The council's plan cannot be read, so the turn fails or goes direct; its advisors have their sessions all the same.
+      await run('-p', 'find the best bird', '--think', 'consensus')
+      const { out } = await run('import', cli, '--dry-run', '--json')
+      const [found] = JSON.parse(out) as { own: number; sessions: { turns: number }[] }[]
+      assert.deepEqual(
+        found!.sessions.map(({ turns }) => turns),
+        [1],
+      )
+      assert.ok(found!.own >= 6, `a reviewer, five advisors and more: ${found!.own}`)
     },
   )

@@ -48,7 +48,7 @@ export function talkers(t: TestContext): { machine: Machine; goOn(): void } {
         'fail please') echo 'it broke in the middle' >&2; exit 3;;
         *) cat ${file};;
         esac`,
-      beta: `case ${lastWords} in 'fail please') echo 'this one as well' >&2; exit 4;; *) echo 'Beta goes on.';; esac`,
+      beta: `case ${lastWords} in 'fail please') echo 'this one as well, back in 9 h' >&2; exit 4;; *) echo 'Beta goes on.';; esac`,
     },
     { rotationStrategy: 'exhaustion', metaInstruction: false },
   )

@@ -63,7 +63,7 @@ describe('/race', () => {
       const seconds = (screen: string) => / waits for your answer · \d\d s/.test(screen)
       await sitting.framed('race-card', ['Enter answers', 'None, leave the project as it is', seconds], sizes)
       window.type('1')
-      await window.shows("alpha's result is in the project now")
+      await window.shows("alpha's result was brought into the project")
       assert.equal(readFileSync(sum, 'utf8'), 'right\n')
     },
   )

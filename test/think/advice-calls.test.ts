@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../hand-clock.ts'
 import { assign } from '../../src/think/resources.ts'
+import { LabelPause } from '../../src/think/label-pause.ts'
 import { think } from '../../src/think/think.ts'
 import { hangs, thinkingRig, person, callBudget, says } from './rig.ts'
 import { goldenOf } from '../golden.ts'
@@ -54,6 +55,7 @@ function rigged(
     how: 'auto',
     machine: async () => '',
     openLabeller: async () => undefined,
+    labelPause: new LabelPause(),
     resources: async () => rig.resources,
     load: async () => advising(...roles),
     offerAdvice(given) {

@@ -186,21 +186,20 @@ test('a letter or two stand everywhere and show nothing, unless they are all tha
   )
 })
 
-test('a judge that dies is replaced; one that rambles, all dead ones and a silent one are failures', async (t) => {
+test('a judge that dies is replaced; one that rambles, all dead ones and a silent one leave it open', async (t) => {
   const replaced = await seen(question, { agents: { a: [dies()], b: [json({ passed: true, quote: 'made' })] } })
   assert.deepEqual(replaced.result, { passed: true, evidence: 'b saw it: made' })
   const rambles = await seen(question, { agents: { a: [says('Looks fine!')] } })
   golden(t, rambles.result)
   assert.equal(rambles.course.calls, 2)
   const dead = await seen(question, { agents: { a: [dies('gone')], b: [dies('gone too')] } })
-  assert.equal(dead.result.passed, false)
-  assert.match(dead.result.evidence, /^no judge answered: /)
+  golden(t, dead.result)
   const rig = thinkingRig({ agents: { a: [hangs] } })
   const course = new ThinkingTurn('reflect', rig.turn(), rig.resources)
   const silent = drained(runCheck(question, work, course))
   await settled()
   await rig.clock.turn(180_000)
-  assert.deepEqual((await silent).result, { passed: false, evidence: 'no judge answered: no answer in 180 s' })
+  golden(t, (await silent).result)
 })
 
 test('the agent that judges can be set', async () => {

@@ -14,7 +14,7 @@ import { all } from '../all-items.ts'
 import { frameworkAgent } from '../../src/think/framework-agent.ts'
 import { giveUp } from '../../src/think/framework-agent.ts'
 import { here, project } from '../walks/world.ts'
-import { empty, factsIn, hangs, thinkingRig, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
+import { dies, empty, factsIn, hangs, thinkingRig, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -126,6 +126,17 @@ test('a check that was not allowed ends the work as done, with an unknown result
   assert.deepEqual([result, prompts().length], [{ ok: true, text: 'made' }, 1])
   golden(t, notesIn(events))
   assert.deepEqual(facts.at(-1), verdict)
+})
+
+test('a judge that cannot be read or started ends the work as done, and says that it could not be checked', async (t) => {
+  const judged: Goal = { ...goal, check: { kind: 'judge', question: 'Is it a pdf?' } }
+  for (const judge of [says('Looks fine!'), dies()]) {
+    const { run, prompts } = pursuer({ actor: [says('made')], agents: { a: [judge], b: [judge] } }, judged)
+    const { events, facts, result } = await run()
+    assert.deepEqual([result, prompts().length], [{ ok: true, text: 'made' }, 1])
+    golden(t, notesIn(events))
+    golden(t, facts.at(-1)!)
+  }
 })
 
 test('an acting agent that fails, or asks first, ends the pursuit with that outcome', async () => {

@@ -78,7 +78,7 @@ const frameworks: [name: string, FrameworkDefinition, ranked: string[], verify: 
   ['consensus', consensus, ['first', 'second'], [1, 1, 0], 2],
   ['sequential', sequential(free), ['second'], [0], 1],
   ['decompose', decompose(trees), ['second'], [1, 1, 1, 1, 0], 1],
-  ['reflect', reflect, ['second'], [1, 1, 0], 1, { files: tested }],
+  ['reflect', reflect, ['second'], [0, 1, 1, 0], 1, { files: tested }],
   ['script', script, ['second'], [0], 1],
 ]
 

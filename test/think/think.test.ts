@@ -10,6 +10,7 @@ import { failed } from '../../src/core/talk/outcome.ts'
 import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { consentForMore } from '../../src/think/cost-consent.ts'
 import { assign } from '../../src/think/resources.ts'
+import { LabelPause } from '../../src/think/label-pause.ts'
 import { think } from '../../src/think/think.ts'
 import { all } from '../all-items.ts'
 import { frameworkAgent } from '../../src/think/framework-agent.ts'
@@ -57,6 +58,7 @@ function thinking(part: Partial<ThinkingParts> = {}, rigged: Rigged = {}, roles:
     agreed: false,
     freeCalls: 2,
     agree: async () => void seen.push('agreed'),
+    labelPause: new LabelPause(),
     ...part,
   })
   const run = (prompt: string, over: Partial<Turn> = {}) => rig.run(agent, { prompt, ...over })
@@ -169,9 +171,52 @@ test('without a native agent no label is asked for; one that dies, rambles or is
   const turn = silent.run(ambiguous)
   await settled()
   assert.deepEqual(silent.rig.running(), ['gemini'])
-  await silent.rig.clock.turn(8_000)
+  await silent.rig.clock.turn(80)
   golden(t, (await turn).facts)
   assert.deepEqual([silent.rig.running(), silent.rig.clock.asleep], [[], 0])
+})
+
+test('a slow label delays a request by 80 ms after the snapshot, and the next ones not at all until the pause is over', async (t) => {
+  const snapshot = Promise.withResolvers<void>()
+  const { rig, run } = thinking({ snapshotTaken: snapshot.promise }, { agents: { gemini: [hangs] } })
+  const { clock } = rig
+  const first = run(ambiguous)
+  await clock.turn(5_000)
+  assert.deepEqual(rig.running(), ['gemini'], 'the snapshot is still being taken')
+  snapshot.resolve()
+  await clock.turn(79)
+  assert.deepEqual(rig.running(), ['gemini'])
+  await clock.turn(1)
+  golden(t, (await first).facts)
+  const asked = async (wait: number) => {
+    await clock.turn(wait)
+    const began = clock.elapsed()
+    const turn = run(ambiguous)
+    await settled()
+    const busy = rig.running().length
+    if (busy > 0) await clock.turn(80)
+    await turn
+    return [busy, clock.elapsed() - began]
+  }
+  // The pause is one minute, then two.
+  assert.deepEqual(
+    [await asked(0), await asked(59_999), await asked(1), await asked(119_999), await asked(1)],
+    [
+      [0, 0],
+      [0, 0],
+      [1, 80],
+      [0, 0],
+      [1, 80],
+    ],
+  )
+})
+
+test('a person is told once that requests which want thought go to one agent, and what to do about it', async (t) => {
+  let first = true
+  const firstOffer = async () => [first, (first = false)][0]!
+  const { run } = thinking({ resources: async () => ({ why: 'no agent here only reads' }), firstOffer })
+  golden(t, (await run('Convert docx to pdf')).facts)
+  assert.deepEqual((await run('Convert docx to pdf')).facts, [reply, verdict('direct', 'several ways are possible', 0)])
 })
 
 test('without an agent that can be held to reading, the turn is taken directly, and only a person who chose a framework is told', async () => {
@@ -244,6 +289,7 @@ test('an unexpected error becomes a failed turn', async () => {
     how: 'script',
     machine: async () => '',
     openLabeller: async () => undefined,
+    labelPause: new LabelPause(),
     resources: async () => rig.resources,
     load: async () => ({
       asks: () => {

@@ -37,7 +37,7 @@ test('a quota in the middle of a turn: the next agent goes on with the work of t
     { type: 'prompt', by: 'user', text: 'fix the parser', owner: 'me' },
     { type: 'call', by: 'gemini', call: 'g1', tool: 'edit', input: { path: 'src/parser.ts' } },
     { type: 'result', by: 'gemini', call: 'g1', ok: true, text: 'edited' },
-    { type: 'words', by: 'gemini', text: 'I edit the parser and', cut: 'limit' },
+    { type: 'words', by: 'gemini', text: 'I edit the parser and', cut: 'limit', calls: [{ call: 'g1', at: 21 }] },
     attempt,
     { type: 'reply', by: 'claude', text: 'The parser is done.' },
     { type: 'end', by: 'rotation', outcome: { ok: true, text: '' } },

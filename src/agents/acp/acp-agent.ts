@@ -53,7 +53,7 @@ async function takeAcpTurn(
   const { blobs } = parts
   let prompt = ''
   const { runAcpTurn } = await import('./acp-turn.ts')
-  const { outcome, session, usage, left, settled } = await runAcpTurn({
+  const { outcome, usage, left, settled } = await runAcpTurn({
     spec,
     turn,
     argv: unshadowedArgv(argv, env, turn.cwd),
@@ -61,7 +61,8 @@ async function takeAcpTurn(
     enclose: parts.enclose,
     server: (await parts.lend?.())?.server,
     key: thread.key,
-    prompt: async ({ resumed, pictures: takes }) => {
+    prompt: async ({ id, lasting, resumed, pictures: takes }) => {
+      if (lasting) await say({ type: 'thread', key: id })
       const history = resumed ? thread.entries : turn.history
       const given = await handOverPictures(
         { ...turn, history },
@@ -91,7 +92,6 @@ async function takeAcpTurn(
       text: `some processes of ${spec.name} could not be stopped. Stop them with: kill -9 ${left.join(' ')}`,
     })
   if (outcome.ok) {
-    if (session?.lasting) await say({ type: 'thread', key: session.id })
     await say({ type: 'reply', text: outcome.text })
     await say(
       usage ?? {

@@ -5,6 +5,7 @@ import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Leash, RosterSeat } from '../../core/work/agent.ts'
 import type { Effort } from '../../core/profile/effort.ts'
+import type { Seat } from '../seat.ts'
 import type { Lend } from '../lent-server.ts'
 import type { Enclose } from '../enclosure.ts'
 import { quotedWord } from '../../base/text/shell-word.ts'
@@ -39,7 +40,7 @@ export type ScreenSpec = {
   folders?: readonly string[]
 }
 
-export type ScreenSeat = Pick<RosterSeat, 'cwd' | 'leash' | 'resume' | 'terminal' | 'model'>
+export type ScreenSeat = Pick<RosterSeat, 'cwd' | 'leash' | 'resume' | 'terminal' | 'model'> & Pick<Seat, 'began'>
 
 export type ScreenParts = {
   /** Called when the first terminal is needed. */

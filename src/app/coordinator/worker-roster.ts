@@ -14,7 +14,7 @@ export function workerRoster(app: App, terminals: Terminals): Roster {
   const { io, settings, place, store, border } = app
   const names = [...new Set([...enabledAgents(settings), ...spawnable(settings, io)].map(({ name }) => name))]
   const record = ownRecord({ store, clock: io.clock, border, project: place.root })
-  const visible = crewRoster(io, settings, terminals, { record })
+  const visible = crewRoster(io, settings, terminals, { record, counted: !app.ephemeral })
   return {
     names: () => names,
     open: (name, seat) => (seat.terminal ? visible.open(name, seat) : unseen(app, name, seat)),

@@ -5,6 +5,24 @@ export function localTime(at: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
 }
 
+const steps = [
+  [60, 's'],
+  [60, 'min'],
+  [24, 'h'],
+  [14, 'd'],
+] as const
+
+/** Writes how long ago a time was, such as `2 h ago`; one of more than two weeks ago, or in the future, is written as its day. */
+export function relativeTime(now: number, at: number): string {
+  let amount = (now - at) / 1000
+  if (amount < 0) return localTimeFrom(now, at)
+  for (const [size, unit] of steps) {
+    if (amount < size) return unit === 's' ? 'just now' : `${Math.floor(amount)} ${unit} ago`
+    amount /= size
+  }
+  return localTime(at).slice(0, 10)
+}
+
 /** Writes a time without its date when it is today. */
 export function localTimeFrom(now: number, at: number): string {
   const today = localTime(now).slice(0, 10)

@@ -34,7 +34,10 @@ export const chatKeys = {
       keys: ['ctrl+b'],
       does: 'Sends the running command to the background; it goes on as a job, and so does the turn. In tmux: twice.',
     },
-    nextLeash: { keys: ['shift+tab'], does: 'Changes how much the agents may do: read, ask, edit, all.' },
+    nextLeash: {
+      keys: ['shift+tab'],
+      does: 'Changes how much the agents may do: read, ask, edit. For all: /leash all.',
+    },
     openAll: { keys: ['ctrl+o'], does: 'Opens or folds all tool calls, thoughts and outputs.' },
     board: {
       keys: ['ctrl+t'],

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { ChatDesk } from '../desk/chat-desk.ts'
 import type { InputBox } from '../input/input-box.ts'
 import type { KeyAction } from '../desk/keys.ts'
-import { leashes } from '../../core/work/agent.ts'
+import type { Leash } from '../../core/work/agent.ts'
 import { actionOf } from '../desk/keys.ts'
 
 /** The actions of the screen's own keys; one that returns false leaves the key to the focused component. */
@@ -31,6 +31,9 @@ type TypingParts = {
 
 /** A second Ctrl+C within this time leaves the chat; a second Esc goes back to an earlier prompt. */
 const twiceMs = 2000
+
+/** The leash that the key sets next. A key pressed by habit never leads to `all`, which only /leash sets. */
+const leashAfter: Record<Leash, Leash> = { read: 'ask', ask: 'edit', edit: 'read', all: 'read' }
 
 /** The actions of the keys while the person types. */
 export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyActions {
@@ -77,8 +80,7 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       return true
     },
     nextLeash: () => {
-      const at = leashes.indexOf(desk.standing().leash)
-      desk.setLeash(leashes[(at + 1) % leashes.length]!)
+      desk.setLeash(leashAfter[desk.standing().leash])
       return true
     },
     openAll: () => {

@@ -13,7 +13,8 @@ type SummaryBlock = Common & { type: 'summary'; title: string; text: string }
 
 /**
  * `live` while the text grows, or is not yet kept. `dropped` characters before the text and `more` after it are not held: a growing text
- * shows its end, a complete one its beginning. `cut` says why words that are not an answer were cut off.
+ * shows its end, a complete one its beginning. `cut` says why words that are not an answer were cut off; `failed`: its agent failed, and the
+ * turn went on without it.
  */
 export type SpeechBlock = Common & {
   type: 'reply' | 'thought'
@@ -22,6 +23,7 @@ export type SpeechBlock = Common & {
   dropped?: number
   more?: number
   cut?: Cut
+  failed?: true
 }
 
 export type CallBlock = Common & {
@@ -41,7 +43,7 @@ export type CallBlock = Common & {
   errors?: number
 }
 
-/** A failed attempt, with what it said until then; `next` is the agent that took over. */
+/** A failed attempt; `said` are its last words if no block has them, and `next` is the agent that took over. */
 export type AttemptBlock = Common & { type: 'attempt'; failure: Failure; ms: number; said: string; next?: string }
 
 /** The end of a turn without an answer. `inside`: this is the turn of an agent inside the person's turn, which continues. */

@@ -12,7 +12,7 @@ import { isAtWork, restingRows, rowsIn, withInner, withRowState } from './agent-
 import { isAgentSpeech } from './block.ts'
 import { append, changed, held, isCall, placed, replaced } from './block-list.ts'
 import { called, withProgress, withResult } from './call-blocks.ts'
-import { grown, withReply, withWords, withoutSpeech } from './speech-blocks.ts'
+import { grown, withFailedSpeech, withoutLiveSpeech, withReply, withWords } from './speech-blocks.ts'
 
 /** The blocks after one more event; blocks that the event does not touch stay the same objects. */
 export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Blocks {
@@ -45,9 +45,9 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
     case 'result':
       return changed(blocks, isCall(event.call), (call) => withResult(call as CallBlock, event, place.at))
     case 'attempt': {
-      const { rest, said } = withoutSpeech(blocks, place.turn, ({ live, by }) => live || by === event.by)
-      const words = said || (event.did?.lastWords ?? '')
-      return append(rest, { type: 'attempt', failure: event.failure, ms: event.ms, said: words }, event, place)
+      const { blocks: all, said } = withFailedSpeech(blocks, event, place)
+      const words = said ? '' : (event.did?.lastWords ?? '')
+      return append(all, { type: 'attempt', failure: event.failure, ms: event.ms, said: words }, event, place)
     }
     case 'question': {
       const by = askerOf(blocks, event.question, place.turn) ?? event.by
@@ -129,7 +129,7 @@ function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: Ev
   const waits = chosenWait(blocks, outcome.failure, place.turn)
   if (waits) return append(rested(blocks), waits, event, place)
   // Text that was streamed and never kept is not an answer; it becomes part of the failure.
-  const { rest, said } = withoutSpeech(blocks, place.turn, ({ live }) => live)
+  const { rest, said } = withoutLiveSpeech(blocks, place.turn)
   const failure = { ...outcome.failure, message: withoutAttempts(outcome.failure.message, rest, place.turn) }
   return append(rested(rest), { type: 'error', failure, said: outcome.unkept?.text ?? said }, event, place)
 }

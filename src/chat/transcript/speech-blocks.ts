@@ -2,7 +2,9 @@ import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Block, NewBlock, SpeechBlock } from './block.ts'
 import type { Blocks, EventPlace } from './block-list.ts'
 import { defined } from '../../base/defined.ts'
+import { endsOfPieces, splitAtCalls } from '../../core/talk/call-places.ts'
 import { append, held, isCall, placed, replaced } from './block-list.ts'
+import { isGrowing } from './block.ts'
 import { openFence } from './markdown/markdown-parts.ts'
 import { mostShown } from '../style/safe-text.ts'
 
@@ -43,72 +45,121 @@ const longestLine = 4000
  * again the words are added.
  */
 export function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
-  const streamed = (block: Block): block is SpeechBlock =>
-    block.type === 'reply' && block.entry === undefined && block.turn === place.turn && block.by === event.by
-  if (event.call !== undefined) return withAside(blocks, event, place, streamed)
+  if (event.call !== undefined) return withAside(blocks, event, place)
+  const streamed = streamedBy(event, place)
   const last = blocks.findLastIndex(streamed)
   const cut = defined({ cut: event.cut })
-  if (last < 0) return append(blocks, { type: 'reply', live: false, ...held(event.text), ...cut }, event, place)
-  const entry = defined({ entry: (event as Partial<Entry>).id })
-  return blocks.map((block, at) =>
-    streamed(block) ? { ...block, live: false, ...entry, ...(at === last ? cut : {}) } : block,
-  )
+  if (last < 0) return amongCalls(blocks, event, place, cut)
+  return blocks.map((block, at) => (streamed(block) ? { ...asPart(block, event), ...(at === last ? cut : {}) } : block))
 }
+
+/** Says whether a block is text that an agent streamed in this turn and that no kept fact contains yet. */
+function streamedBy({ by }: Event, { turn }: EventPlace) {
+  return (block: Block): block is SpeechBlock =>
+    block.type === 'reply' && block.entry === undefined && block.turn === turn && block.by === by
+}
+
+/** A streamed text that a kept fact contains now. */
+const asPart = (block: SpeechBlock, event: Event): SpeechBlock => ({
+  ...block,
+  live: false,
+  ...defined({ entry: (event as Partial<Entry>).id }),
+})
 
 /** The blocks with words that come before a call. */
 function withAside(
   blocks: Blocks,
   event: Extract<Event, { type: 'words' }>,
   place: EventPlace,
-  streamed: (block: Block) => block is SpeechBlock,
+  cut: Pick<SpeechBlock, 'cut'> = {},
 ): Blocks {
-  const words = placed({ type: 'reply', live: false, ...held(event.text) }, event, place)
+  const words = placed({ type: 'reply', live: false, ...held(event.text), ...cut }, event, place)
+  const streamed = streamedBy(event, place)
   const shown = blocks.findIndex((block) => streamed(block) && block.text.trim() === event.text)
   if (shown >= 0) return replaced(blocks, shown, { ...words, key: blocks[shown]!.key })
   const call = blocks.findIndex(isCall(event.call!))
   return call < 0 ? [...blocks, words] : [...blocks.slice(0, call), words, ...blocks.slice(call)]
 }
 
-/** The blocks after a kept reply, which replaces its streamed text. */
+/** The blocks after a kept reply. Its parts that were streamed between calls stay where they were seen. */
 export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' }>, place: EventPlace): Blocks {
-  const { rest, at } = placeReply(blocks, event.text, event.by, place.turn)
-  const reply: NewBlock = { type: 'reply', live: false, ...held(event.text) }
-  if (at === undefined) return append(rest, reply, event, place)
-  return replaced(rest, at, { ...placed(reply, event, place), key: rest[at]!.key })
+  const reply = (text: string): NewBlock => ({ type: 'reply', live: false, ...held(text) })
+  const isMine = streamedBy(event, place)
+  const streamed = (block: Block): block is SpeechBlock => isMine(block) && block.live
+  const shown = blocks.flatMap((block, at) => (streamed(block) ? [{ block, at }] : []))
+  const last = shown.at(-1)
+  if (!last) return amongCalls(blocks, event, place)
+  const isLastWord = blocks.findLastIndex((block) => block.turn === place.turn && block.type === 'call') < last.at
+  const ends = endsOfPieces(
+    event.text,
+    shown.map(({ block }) => block.text),
+  )
+  const first = ends.findIndex((end) => end !== undefined)
+  // Text that was streamed otherwise than it is kept is removed where the reply contains it, so that nothing is shown twice.
+  const isOther = (block: Block) => !streamed(block) || !isIn(event.text, block)
+  if (first < 0 && event.calls) return amongCalls(blocks.filter(isOther), event, place)
+  const rest = first < 0 ? blocks.filter((block) => isOther(block) || (isLastWord && block === last.block)) : blocks
+  const parts = first < 0 ? [] : shown.slice(first)
+  const from = isLastWord ? (ends.at(-2) ?? 0) : (ends.at(-1) ?? 0)
+  const text = from === 0 ? event.text : event.text.slice(from).replace(leadingBlanks, '')
+  const settled = rest.map((block) =>
+    parts.some((part) => part.block === block) ? asPart(block as SpeechBlock, event) : block,
+  )
+  if (!isLastWord && text.trim() !== '') return append(settled, reply(text), event, place)
+  const { key } = last.block
+  return isLastWord
+    ? settled.map((block) => (block.key === key ? { ...placed(reply(text), event, place), key } : block))
+    : settled
 }
 
-/**
- * Finds the place of a kept reply among the streamed blocks: `at` is the live block that it replaces. Other streamed
- * text that the reply contains is removed, so that nothing is shown twice.
- */
-function placeReply(
-  blocks: readonly Block[],
-  text: string,
-  by: string | undefined,
-  turn: string,
-): { rest: readonly Block[]; at?: number } {
-  const mine = (block: Block): block is SpeechBlock =>
-    block.type === 'reply' && block.live && block.turn === turn && block.by === by
-  const last = blocks.findLastIndex(mine)
-  if (last < 0) return { rest: blocks }
-  const acted = blocks.findLastIndex((block) => block.turn === turn && block.type === 'call')
-  // A long block has lost its beginning, so only its end is looked for in the reply.
-  const words = (block: SpeechBlock) => (block.dropped === undefined ? block.text : block.text.slice(-1000)).trim()
-  const stays = (block: Block, at: number) =>
-    !mine(block) || (at === last && acted < last) || !text.includes(words(block))
-  const rest = blocks.filter(stays)
-  return acted < last ? { rest, at: rest.indexOf(blocks[last]!) } : { rest }
+/** Whether a text contains that of a block. A long block has lost its beginning, so only its end is looked for. */
+const isIn = (text: string, { dropped, ...block }: SpeechBlock) =>
+  text.includes((dropped === undefined ? block.text : block.text.slice(-1000)).trim())
+
+/** White space before a text, without the indentation of its first line. */
+const leadingBlanks = /^(?:\s*\n|[^\S\n]+)/
+
+/** The blocks with a text in a conversation that was opened again: what the agent said before each of its calls, and then the rest. */
+function amongCalls(
+  blocks: Blocks,
+  event: Extract<Event, { type: 'reply' | 'words' }>,
+  place: EventPlace,
+  cut: Pick<SpeechBlock, 'cut'> = {},
+): Blocks {
+  const isHere = (call: string) => blocks.some((block) => block.turn === place.turn && isCall(call)(block))
+  const calls = event.whole ? [] : (event.calls ?? []).filter(({ call }) => isHere(call))
+  const { said, rest } = splitAtCalls(event.text, calls)
+  const parts = said.map((text, at) => ({ text: text.trim(), call: calls[at]!.call })).filter(({ text }) => text !== '')
+  const isWhole = parts.length > 0 && rest.trim() === ''
+  const all = parts.reduce((before, part, at) => {
+    const words = { ...event, ...part, type: 'words' as const }
+    return withAside(before, words, place, isWhole && at === parts.length - 1 ? cut : {})
+  }, blocks)
+  if (isWhole) return all
+  const text = parts.length > 0 ? rest.replace(leadingBlanks, '') : rest
+  return append(all, { type: 'reply', live: false, ...held(text), ...cut }, event, place)
 }
 
-/** Removes the speech that matches `what` since the last failed attempt of a turn, and returns its text as `said`. */
-export function withoutSpeech(
-  blocks: readonly Block[],
-  turn: string,
-  what: (speech: SpeechBlock) => boolean,
-): { rest: readonly Block[]; said: string } {
+/** The blocks of a turn whose agent failed: what it said stays where it was seen, dimmed. `said` tells whether it said anything. */
+export function withFailedSpeech(
+  blocks: Blocks,
+  { by }: Event,
+  { turn }: EventPlace,
+): { blocks: Blocks; said: boolean } {
   const from = blocks.findLastIndex((block) => block.turn === turn && block.type === 'attempt')
-  const goes = (block: Block, at: number) =>
-    at > from && block.turn === turn && (block.type === 'reply' || block.type === 'thought') && what(block)
-  const said = blocks.flatMap((block, at) => (goes(block, at) && block.type === 'reply' ? [block.text] : []))
-  return { rest: blocks.filter((block, at) => !goes(block, at)), said: said.join('\n\n') }
+  let said = false
+  const all = blocks.map((block, at): Block => {
+    const isSpeech = block.type === 'reply' || block.type === 'thought'
+    if (at <= from || block.turn !== turn || !isSpeech || !(block.live || block.by === by)) return block
+    said ||= block.type === 'reply'
+    return { ...block, live: false, failed: true }
+  })
+  return { blocks: all, said }
+}
+
+/** Removes the speech of a turn that is still live, and returns its text as `said`. */
+export function withoutLiveSpeech(blocks: Blocks, turn: string): { rest: Blocks; said: string } {
+  const goes = (block: Block): block is SpeechBlock => block.turn === turn && isGrowing(block)
+  const said = blocks.flatMap((block) => (goes(block) && block.type === 'reply' ? [block.text] : []))
+  return { rest: blocks.filter((block) => !goes(block)), said: said.join('\n\n') }
 }

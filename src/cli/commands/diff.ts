@@ -4,12 +4,12 @@ import { lastUndoable } from '../../safety/snapshots/snapshots.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
 import { openSnapshots } from '../../turn/app.ts'
-import { print, say, voiceOf } from '../../core/io.ts'
+import { shortIds } from '../../base/id.ts'
+import { listedTime, print, say, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../home/place.ts'
 import { followMove } from '../../turn/moved-project.ts'
 import { openProject } from '../../home/project.ts'
-import { orUsage, statText, snapshotTurn, whyNone } from '../../turn/undo.ts'
-import { localTime } from '../../base/time/local-time.ts'
+import { orUsage, statText, snapshotTurn, uncopiedWords, whyNone } from '../../turn/undo.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -23,13 +23,18 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     if (values.json) print(io, JSON.stringify(turns))
     else if (all.length === 0) say(io, `termaite: ${await whyNone(project)}`)
     else if (turns.length === 0) say(io, 'No turn in this project has changed a file.')
-    else print(io, table(turns.map((turn) => [turn.turn, localTime(turn.at), oneLine(turn.prompt, 60)])))
+    else {
+      const short = shortIds(all.map(({ turn }) => turn))
+      print(io, table(turns.map(({ turn, at, prompt }) => [short(turn), listedTime(io, at), oneLine(prompt, 60)])))
+    }
     return 0
   }
   const turn = await snapshotTurn({ snapshots, project }, words[0], (turns) => lastUndoable(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
-  if (values.json) print(io, JSON.stringify({ turn: turn.turn, at: turn.at, prompt: turn.prompt, stat, patch }))
+  const { at, prompt, uncopied } = turn
+  if (values.json) print(io, JSON.stringify({ turn: turn.turn, at, prompt, stat, patch, uncopied }))
   else if (stat.length === 0) say(io, `Turn ${turn.turn} changed no file.`)
   else print(io, stripAnsi(values.stat ? statText(stat) : patch))
+  if (!values.json) for (const words of uncopiedWords(turn)) say(io, words)
   return 0
 }

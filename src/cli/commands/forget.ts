@@ -6,6 +6,8 @@ import { projectRoot } from '../../base/files/git.ts'
 import { confirm } from '../../questions/terminal-questions.ts'
 import { forgetInIndex, knownProjects } from '../../home/projects.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
+import { isWithin } from '../../base/files/real-path.ts'
+import { forgetCliSessions } from '../../home/cli-sessions.ts'
 import { homeOf } from '../../home/place.ts'
 import { slugOf } from '../../home/project.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
@@ -26,6 +28,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
   emptyQuarantine(home, project.path)
   await new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home }).forget(project.path)
+  forgetCliSessions(home, (cwd) => isWithin(project.path, cwd) || isWithin(join(home, 'worktrees', project.slug), cwd))
   await forgetInIndex(home, project.slug, io.clock)
   print(io, `Erased everything that termaite kept about ${project.path}.`)
   return 0

@@ -2,12 +2,12 @@ import type { Parsed } from '../arguments/cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { RunningProcess } from '../../border/running-processes.ts'
 import type { UnfinishedTurn } from '../../turn/unfinished-turns.ts'
-import { print, say } from '../../core/io.ts'
+import { shortIds } from '../../base/id.ts'
+import { listedTime, print, say } from '../../core/io.ts'
 import { homeOf } from '../../home/place.ts'
 import { runningProcesses } from '../../border/running-processes.ts'
 import { loneTable, loneTerminals } from '../../crew/machine/stray-terminals.ts'
 import { unfinishedTurns } from '../../turn/unfinished-turns.ts'
-import { localTime } from '../../base/time/local-time.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 
 /**
@@ -22,8 +22,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   else if (turns.length + processes.length + terminals.length === 0) say(io, 'No turn is running.')
   else {
     const parts = [
-      ...(turns.length > 0 ? [turnTable(turns)] : []),
-      ...(processes.length > 0 ? [processTable(processes)] : []),
+      ...(turns.length > 0 ? [turnTable(io, turns)] : []),
+      ...(processes.length > 0 ? [processTable(io, processes)] : []),
       ...(terminals.length > 0 ? [loneTable(terminals)] : []),
     ]
     print(io, parts.join('\n\n'))
@@ -31,14 +31,15 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return 0
 }
 
-function turnTable(turns: readonly UnfinishedTurn[]): string {
+function turnTable(io: Io, turns: readonly UnfinishedTurn[]): string {
+  const short = shortIds(turns.map(({ turn }) => turn))
   return table([
     ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
     ...turns.map(({ turn, pid, since, by, project, prompt, slot }) => [
-      turn,
+      short(turn),
       // An idle slot has no process of ours.
       String(pid ?? (slot ? '' : 'elsewhere')),
-      localTime(since),
+      listedTime(io, since),
       slot ? `${by} ${slot.state}` : (by ?? ''),
       project,
       oneLine(prompt, 50),
@@ -46,13 +47,13 @@ function turnTable(turns: readonly UnfinishedTurn[]): string {
   ])
 }
 
-export function processTable(processes: readonly RunningProcess[]): string {
+export function processTable(io: Io, processes: readonly RunningProcess[]): string {
   return table([
     ['PROCESS', 'PID', 'SINCE', 'WHAT', 'FOLDER'],
     ...processes.map(({ process, pid, since, project = '', about, url }) => [
       process,
       String(pid ?? 'elsewhere'),
-      localTime(since),
+      listedTime(io, since),
       url ?? about ?? '',
       project,
     ]),

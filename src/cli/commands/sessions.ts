@@ -1,37 +1,28 @@
-import { reportWords } from '../../core/talk/notice.ts'
 import type { Store } from '../../core/talk/store.ts'
 import type { Index, Session } from '../../store/index/conversation-index.ts'
 import type { Parsed } from '../arguments/cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../../home/place.ts'
 import type { Project, ProjectDoc } from '../../home/project.ts'
-import type { Failure } from '../../core/talk/outcome.ts'
-import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import { resolve } from 'node:path'
-import { summaryWords } from '../../core/talk/compaction.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
-import { print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
+import { shortIds } from '../../base/id.ts'
+import { listedTime, print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../home/place.ts'
 import { followMove, moveProject, refuseMove } from '../../turn/moved-project.ts'
 import { openProject, slugOf } from '../../home/project.ts'
 import { endKilledTurns } from '../../turn/killed-turns.ts'
 import { localTime } from '../../base/time/local-time.ts'
-import { fenceText } from '../../base/text/markdown-fence.ts'
+import { exportSession } from '../../desk/session-export.ts'
 import { sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 import { borderOf } from '../../border/border.ts'
 import { agentOfCli, continueImported } from '../../people/import/continued-session.ts'
-import { importedBodies } from '../../people/import/imported-sessions.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { maskWithin } from '../../safety/redaction.ts'
-import { maskedEntry } from '../../border/vendor-border.ts'
-import { wholeEntry } from '../../core/talk/body.ts'
-import { cutWords } from '../../core/talk/shown-words.ts'
-import { failureSentence } from '../../core/talk/outcome.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
@@ -155,22 +146,27 @@ async function list({ io, index, json, of }: Asked, store: Store, place: Place):
   if (json) print(io, JSON.stringify(sessions.map((one) => defined({ ...one, mode: known[one.id]?.mode }))))
   else if (sessions.length === 0)
     say(io, of.project ? 'No conversation in this project yet; --all lists all projects.' : 'No conversation yet.')
-  else
+  else {
+    const short = await shortIdsIn(index)
     print(
       io,
       table([
         ['SESSION', 'LAST USED', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'NAME OR FIRST PROMPT'],
         ...sessionTree(sessions, known).map((node) => [
-          node.session.id,
-          localTime(node.session.last),
+          short(node.session.id),
+          listedTime(io, node.session.last),
           String(node.session.turns),
           ...(of.project ? [] : [node.session.path ?? node.session.project]),
           treeTitle(node),
         ]),
       ]),
     )
+  }
   return 0
 }
+
+/** Shortens ids so that they are found again in every project. */
+const shortIdsIn = async (index: Index) => shortIds((await index.sessions()).map(({ id }) => id))
 
 /** Reads from the projects' documents which of these sessions are forks, and which belong to the coordinator. */
 async function knownSessions(
@@ -232,81 +228,10 @@ async function search({ io, index, json, of }: Asked, text: string): Promise<num
   if (json) print(io, JSON.stringify(hits))
   else if (hits.length === 0)
     say(io, of.project ? 'Nothing found in this project; --all searches all projects.' : 'Nothing found.')
-  else print(io, table(hits.map((hit) => [hit.session, localTime(hit.at), hit.by, oneLine(hit.snippet, 100)])))
+  else {
+    const short = await shortIdsIn(index)
+    const rows = hits.map((hit) => [short(hit.session), listedTime(io, hit.at), hit.by, oneLine(hit.snippet, 100)])
+    print(io, table(rows))
+  }
   return hits.length > 0 || json ? 0 : 1
-}
-
-type ExportParts = { store: Store; mask(text: string): string }
-
-/** Writes a session as one file, with long bodies read back from their blobs and secrets masked. */
-export async function* exportSession(
-  session: Session,
-  entries: Iterable<Entry> | AsyncIterable<Entry>,
-  { store, mask }: ExportParts,
-  format: string,
-): AsyncGenerator<string> {
-  const bodies = session.log === undefined ? `projects/${session.project}/output` : importedBodies(session.project)
-  const blobs = store.blobs(bodies)
-  const whole = async (entry: Entry) => maskedEntry(await wholeEntry(entry, blobs).catch(() => entry), mask)
-  if (format === 'jsonl') {
-    for await (const entry of entries) yield `${JSON.stringify(await whole(entry))}\n`
-    return
-  }
-  if (format === 'json') {
-    const { begins: _begins, ends: _ends, ...rest } = session
-    const about = maskWithin(rest, mask) as typeof rest
-    const head = JSON.stringify({ ...about, entries: [] }, null, 2)
-    let separator = ''
-    yield head.slice(0, head.lastIndexOf(']'))
-    for await (const entry of entries) {
-      yield `${separator}\n${JSON.stringify(await whole(entry), null, 2).replaceAll(/^/gm, '    ')}`
-      separator = ','
-    }
-    yield separator === '' ? ']\n}\n' : '\n  ]\n}\n'
-    return
-  }
-  const title = session.name ?? oneLine(mask(session.first ?? session.id), 80)
-  const times = `${localTime(session.started)} to ${localTime(session.last)}`
-  // Each part is cleaned of escape sequences by itself, so that none can hide the parts after it.
-  yield `${stripAnsi(`# ${title}`)}\n\n${stripAnsi(session.path ?? session.project)}, ${times}\n`
-  for await (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
-}
-
-function markdown(entry: Entry): string {
-  const head = `\n## ${entry.by}, ${localTime(entry.at)}\n\n`
-  switch (entry.type) {
-    case 'prompt':
-    case 'steer':
-    case 'reply':
-      return `${head}${entry.text.trim()}\n`
-    case 'words':
-      return `${head}${entry.text.trim()}\n${entry.from || entry.cut ? `\n> ${wordsNote(entry)}\n` : ''}`
-    case 'summary':
-      return `\n## ${entry.step === undefined ? 'Summary of everything before' : summaryWords(entry)}\n\n${entry.text.trim()}\n`
-    case 'call':
-      return `\n${fenceText(`${entry.by} called ${entry.tool}\n${typeof entry.input === 'string' ? entry.input : JSON.stringify(entry.input, null, 2)}`)}\n`
-    case 'result':
-      return `\n${fenceText(`${entry.ok ? 'result' : 'failed'}\n${entry.text.trim()}`)}\n`
-    case 'attempt':
-      return `\n> ${oneLine(failureSentence(entry.by, entry.failure), 500)}\n`
-    case 'note':
-      return `\n> ${oneLine(entry.text, 500)}\n`
-    case 'notification':
-      return `\n> ${oneLine(reportWords(entry), 500)}\n`
-    case 'end':
-      return entry.outcome.ok ? '' : `\n> ${endWords(entry.outcome.failure)}\n`
-    default:
-      return ''
-  }
-}
-
-function endWords({ kind, message }: Failure): string {
-  const how = kind === 'unfinished' ? 'The turn was' : 'The turn ended without an answer:'
-  return `${how} ${oneLine(message, 500)}`
-}
-
-function wordsNote({ by, cut, from }: EntryOf<'words'>): string {
-  const how = cut && `${cutWords[cut]}`
-  const asked = from && `${by} was only consulted (${from.join(', ')})`
-  return [asked, how].filter((part) => part !== undefined).join('; ')
 }

@@ -13,17 +13,22 @@ import {
   leftWords,
   planWords,
   refuseWhileRunning,
+  redoPlan,
   undoPlan,
   undoTurn,
+  wayBack,
 } from '../../turn/undo.ts'
 
-export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+export const run = (io: Io, parsed: Parsed): Promise<number> => takeBack(io, parsed, 'undo')
+
+/** Undoes a turn, or redoes what an undo took back, which is the undo of that undo. */
+export async function takeBack(io: Io, { values, words }: Parsed, how: 'undo' | 'redo'): Promise<number> {
   const place = placeOf(io)
   await followMove(io, place)
   const store = fileStore(place.home, voiceOf(io))
   const project = openProject(store, place.root)
   const snapshots = openSnapshots(io, place, project)
-  const plan = await undoPlan({ snapshots, project }, words[0])
+  const plan = await (how === 'undo' ? undoPlan : redoPlan)({ snapshots, project }, words[0])
   const nothing = plan.steps.length === 0
   if (nothing) for (const line of leftWords(plan.left)) say(io, `termaite: ${line}`)
   for (const line of planWords(plan)) say(io, line)
@@ -36,10 +41,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   refuseWhileRunning(beside, plan.turn, values.yes === true)
   if (plan.turn.cutOff && values.yes && words[0] === undefined)
     throw new UsageError(
-      `undo: nothing was changed, because that turn was cut off. To undo it anyway: termaite undo ${plan.turn.turn} --yes`,
+      `${how}: nothing was changed, because that turn was cut off. To undo it anyway: termaite undo ${plan.turn.turn} --yes`,
       1,
     )
-  if (!(await confirm(io, 'Undo this? termaite then shows the command that redoes it.', values.yes === true))) {
+  const question = how === 'undo' ? 'Undo this? You can redo it with termaite redo.' : 'Redo this?'
+  if (!(await confirm(io, question, values.yes === true))) {
     say(io, 'Nothing was changed.')
     return 1
   }
@@ -50,6 +56,6 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (values.json) print(io, JSON.stringify(undone))
   for (const line of leftWords(undone.left)) say(io, `termaite: ${line}`)
   for (const line of asideWords(undone)) say(io, line)
-  if (!values.json) print(io, `Done. To redo the changes: termaite undo ${undone.turn}`)
+  if (!values.json) print(io, wayBack(how, 'termaite '))
   return 0
 }

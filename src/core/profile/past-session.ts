@@ -32,6 +32,12 @@ export type PastFact = { at?: number } &
     | { type: 'stop'; by: 'person' | 'failure'; message: string }
   )
 
+/**
+ * A part of a CLI's own session that belongs to a turn of ours. `key` is the key of the thread; `counted`: the CLI reported the tokens of
+ * the turn.
+ */
+export type OurStretch = { key: string; cwd: string; from: number; to: number; counted: boolean }
+
 /** Reads one session as its records come. It has a state: each session needs a new one. */
 export type PastReader = (record: Readonly<Record<string, unknown>>) => PastFact[]
 

@@ -1,3 +1,4 @@
+import type { CallPlace } from './call-places.ts'
 import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import type { ReportStatus } from './notice.ts'
@@ -36,10 +37,10 @@ export type Cut = 'person' | 'limit' | 'crash' | 'failure'
 
 /**
  * Words that an agent showed and that no reply contains. `cut` says what stopped them; words without it are not an answer, and no
- * other agent gets them. `call`: the call that the agent made after them. `from`: the roles of an agent that was only consulted,
- * the outermost first.
+ * other agent gets them. `call`: the call that the agent made after them; `calls`: the calls that it made between them. `from`: the
+ * roles of an agent that was only consulted, the outermost first.
  */
-export type Words = { type: 'words'; text: string; cut?: Cut; call?: string; from?: string[] }
+export type Words = { type: 'words'; text: string; cut?: Cut; call?: string; calls?: CallPlace[]; from?: string[] }
 
 /**
  * Instructions that an agent must follow from here on, beside its frame: a skill it loaded, an instruction file that changed.
@@ -131,12 +132,15 @@ export type Review = { type: 'review'; of: string; findings: Finding[]; dropped:
  */
 export type Notification = { type: 'notification'; status: ReportStatus; text: string; final?: string; from?: string[] }
 
+/** The answer of an agent. `calls`: the calls that it made while it wrote the text, if it wrote the text piece by piece. */
+type Reply = { type: 'reply'; text: string; calls?: CallPlace[]; step?: number; opaque?: unknown }
+
 /** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
   /** Text that the person typed during the turn, which the agent that ran it was given. */
   | { type: 'steer'; text: string; files?: Ref[] }
-  | { type: 'reply'; text: string; step?: number; opaque?: unknown }
+  | Reply
   /** `via`: the tool through which the model made the call, if it is not described in every request. */
   | { type: 'call'; call: string; tool: string; input: unknown; via?: string; step?: number; opaque?: unknown }
   | { type: 'result'; call: string; ok: boolean; text: string; data?: unknown; files?: Ref[] }
@@ -151,6 +155,8 @@ export type Fact = (
   | Trim
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }
+  /** The fate of the project's files after this turn and before the next one began, one line each, for the agents. */
+  | { type: 'changes'; text: string }
   | Notification
   | Verdict
   | Judgement

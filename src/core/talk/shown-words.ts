@@ -2,11 +2,13 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Cut, Entry, Event, Fact, Words } from './entry.ts'
 import type { Failure, FailureKind } from './outcome.ts'
 import type { Blobs, Log } from './store.ts'
+import type { CallPlace } from './call-places.ts'
 import { callAfter } from '../../base/time/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 import { LongText } from './body.ts'
+import { endsOfPieces } from './call-places.ts'
 
 /**
  * Words of one agent, as a line of the side log of a turn. `after` counts the facts of the conversation that contain earlier words
@@ -27,14 +29,8 @@ export type ShownParts = {
   warn?(text: string): void
 }
 
-/** Words wait this long before they are written: including the time for the disk, they are at most a second behind. */
+/** After the disk refused words, it is asked again no sooner. */
 const pauseMs = 500
-
-/** Once this many characters of one agent wait, they are written at once. */
-const mostWaiting = 1024 ** 2
-
-/** A longer piece is part of a flood, which would otherwise wait for the disk at each piece. */
-const longestSynced = 64 * 1024
 
 /** How many characters of one agent are kept in memory while the disk refuses them, or if there is no side log. */
 const mostHeld = 8 * 1024 ** 2
@@ -42,7 +38,7 @@ const mostHeld = 8 * 1024 ** 2
 /** A longer paragraph is not kept until the reply: the part that the reply lacks is lost when the turn succeeds. */
 const longestParagraph = 1024 ** 2
 
-/** One agent that speaks in a turn. `waiting` are its words that are not in the side log yet. */
+/** One agent that speaks in a turn. `waiting` are its words that are not in the side log, because the disk refused them or the turn has no side log. */
 type Voice = {
   by: string
   from: string[]
@@ -60,8 +56,8 @@ type Voice = {
 }
 
 /**
- * The words that a turn has shown and that no fact of its conversation contains. They go to the side log of the turn a little later
- * than to the screen, so that the next process finds them if this one is killed.
+ * The words that a turn has shown and that no fact of its conversation contains. They go to the side log of the turn before they go to
+ * the screen, so that the next process finds all of them if this one is killed. They are not flushed: a power cut may lose the last ones.
  */
 export class ShownWords {
   #parts: ShownParts
@@ -89,7 +85,7 @@ export class ShownWords {
     return shown
   }
 
-  /** Notes the words of an event. Resolves at once, unless too many words wait to be written. */
+  /** Notes the words of an event. Once it resolves they are in the side log, and may be shown. */
   async see(event: Event, from: readonly string[] = []): Promise<void> {
     if (event.type === 'inner') return this.see(event.event, [...from, event.role])
     if (event.by === undefined) return
@@ -113,13 +109,19 @@ export class ShownWords {
     Object.assign(voice, { after: voice.after + 1, ...silent() })
   }
 
-  /** Returns what an agent said before its calls and does not repeat in its reply, as facts to keep before the reply. */
-  asides(by: string, reply: string): SignedFact[] {
-    const { earlier } = this.#voice(by, [])
-    const said = earlier.map(({ call, text }) => ({ call, text: text.trim() }))
-    return said
-      .filter(({ text }) => text !== '' && !reply.includes(text))
-      .map(({ call, text }) => ({ type: 'words', by, call, text }))
+  /**
+   * Returns what an agent said before its calls: `calls` are the places of the calls in its reply, and `asides` the words that the reply
+   * does not repeat, as facts to keep before the reply.
+   */
+  beforeCalls(by: string, reply: string): { calls: CallPlace[]; asides: SignedFact[] } {
+    const voice = this.#voice(by, [])
+    const calls = callPlaces(voice, reply)
+    const asides = voice.earlier.flatMap(({ call, text }): SignedFact[] => {
+      const said = text.trim()
+      const isInReply = said === '' || calls.some((place) => place.call === call) || reply.includes(said)
+      return isInReply ? [] : [{ type: 'words', by, call, text: said }]
+    })
+    return { calls, asides }
   }
 
   /** Returns the words of an agent whose attempt failed, as facts to keep. */
@@ -153,11 +155,10 @@ export class ShownWords {
     voice.spoke = true
     voice.paused = false
     if (voice.paragraph.length <= longestParagraph) voice.paragraph += delta
-    if (!this.#parts.log) {
-      if (voice.waiting.length > 2 * mostHeld) voice.waiting = voice.waiting.slice(-mostHeld)
-      return
-    }
-    if (voice.waiting.length > mostWaiting && !this.#refused) return this.#serial(() => this.#write())
+    const isHeld = !this.#parts.log || this.#refused
+    if (isHeld && voice.waiting.length > 2 * mostHeld) voice.waiting = voice.waiting.slice(-mostHeld)
+    if (!this.#parts.log) return
+    if (!this.#refused) return this.#serial(() => this.#write())
     if (this.#sleeping) return
     this.#sleeping = true
     callAfter(this.#parts.clock, pauseMs, this.#closed.signal, () => {
@@ -183,7 +184,7 @@ export class ShownWords {
       voice.waiting = ''
       this.#written = true
       try {
-        await log!.append(pieceOf(voice, waiting), waiting.length > longestSynced ? 'unsynced' : undefined)
+        await log!.append(pieceOf(voice, waiting), 'unsynced')
         voice.again = false
         this.#refused = false
       } catch (error) {
@@ -214,14 +215,18 @@ export class ShownWords {
       const unread = await (log && spoke ? readAll(log, add) : undefined)
       for (const voice of this.#voices.values()) if (voice.waiting !== '') await add(pieceOf(voice, voice.waiting))
       const facts: SignedFact[] = []
-      for (const [{ by, from, failure }, all] of texts) {
+      for (const [voice, all] of texts) {
+        const { by, from, failure } = voice
         // If the same words were shown more than once, the longest text contains the others.
         const [longest, ...others] = all.sort((a, b) => b.chars - a.chars)
         for (const other of others) await other.drop()
         const body = await longest!.finish()
         const how = failure ? cutBy(failure) : cut
         const roles = from.length > 0 ? from : undefined
-        if (body.text !== '') facts.push(defined({ type: 'words', by, from: roles, cut: how, ...body }))
+        // A text that was cut for the log has lost the places.
+        const calls = body.whole ? [] : callPlaces(voice, body.text)
+        const between = calls.length > 0 ? calls : undefined
+        if (body.text !== '') facts.push(defined({ type: 'words', by, from: roles, cut: how, calls: between, ...body }))
       }
       return unread ? [...facts, unread] : facts
     })
@@ -250,6 +255,16 @@ const silent = (): Pick<Voice, 'waiting' | 'spoke' | 'paused' | 'paragraph' | 'e
   paragraph: '',
   earlier: [],
 })
+
+/** The places in a text of the calls before which an agent said a part of it. */
+function callPlaces({ earlier, paragraph }: Voice, text: string): CallPlace[] {
+  if (earlier.length === 0) return []
+  const ends = endsOfPieces(text, [...earlier.map((said) => said.text), paragraph])
+  return earlier.flatMap((said, index) => {
+    const at = ends[index]
+    return at === undefined || said.text.trim() === '' ? [] : [{ call: said.call, at }]
+  })
+}
 
 /** Ends a paragraph at a call. */
 function paused(voice: Voice, call: string): void {

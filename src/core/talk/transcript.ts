@@ -16,8 +16,9 @@ type TranscriptRequest = {
   metaInstruction?: string
 }
 
+/** It comes with every prompt, so that it is short, and a small question gets a short answer. A form that the person asked for comes first. */
 export const metaInstruction =
-  'Close with a comprehensive summary of your actions and conclusions for the next agent, unless the last message asks for another output format.'
+  'Format permitting, finally summarize actions and conclusions, comprehensively in proportion to work.'
 
 export function promptText(asked: TranscriptRequest): string {
   const parts = [
@@ -80,6 +81,8 @@ export function entryText(entry: Entry): string {
     case 'result':
       if (isPersonCommand(entry)) return tag('result', ' by="user"', withEnds(entry.text))
       return tag('result', entry.ok ? '' : ' failed="true"', bounded(entry.text, 600))
+    case 'changes':
+      return tag('note', '', entry.text)
     case 'end':
       return entry.outcome.ok ? '' : tag('note', '', endWords(entry.outcome.failure))
     default:

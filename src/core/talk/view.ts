@@ -76,7 +76,7 @@ export function missedEntries(
 }
 
 const spoken = new Set<Entry['type']>(['reply', 'words', 'call', 'attempt', 'thread'])
-const done = new Set<Entry['type']>(['reply', 'words', 'call', 'result', 'attempt'])
+const done = new Set<Entry['type']>(['reply', 'words', 'call', 'result', 'attempt', 'changes'])
 
 /** Says whether an entry is of an agent that was only consulted, was said on the way to an answer, or judges the turn. */
 const isAside = (entry: Entry) =>

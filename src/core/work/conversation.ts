@@ -69,11 +69,13 @@ export type TurnWorld = {
 /**
  * Work before and after a turn: `begin` runs once the prompt is kept, before an agent changes anything; `end` runs before the turn's
  * end is kept. `acted` is false if the agent held back (`TurnWorld.holdsBack`) to the end, so that the turn has changed nothing. The
- * texts they return are kept as notes; an error becomes a note too and never stops the turn.
+ * texts they return are kept as notes; an error becomes a note too and never stops the turn. `news` says what happened to the project's
+ * files since the last turn, one line each, for the agent.
  */
 export type AroundTurn = {
   begin(turn: string, waits?: Turn['waits']): Promise<string[]>
   end(turn: string, waits?: Turn['waits'], acted?: boolean): Promise<string[]>
+  news?(turn: string, entries: readonly Entry[]): Promise<string[]>
 }
 
 /**
@@ -90,7 +92,15 @@ export type LateTurn = {
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
 
 /** A turn whose prompt is kept. `before` are the entries of the turn that another process kept. */
-type BegunTurn = { agent: Agent; world: TurnWorld; asked: Entry; given: Given; before: readonly Entry[] }
+type BegunTurn = {
+  agent: Agent
+  world: TurnWorld
+  asked: Entry
+  given: Given
+  before: readonly Entry[]
+  /** The entries that were read for a new turn. */
+  earlier?: readonly Entry[]
+}
 
 /** A conversation before a turn: its view, the log lines that could not be read, and how many turns of dead processes were finished. */
 export type Standing = { view: Entry[]; broken: string[]; ended: number }
@@ -186,11 +196,12 @@ export class Conversation {
   /** Keeps the prompt of a turn. */
   async #begin(agent: Agent, prompt: string, world: TurnWorld, turn?: string): Promise<BegunTurn> {
     const { clock, owner } = this.#parts
-    const history = await this.view()
+    const { entries: earlier } = await this.read()
+    const history = view(earlier)
     const files = world.files?.length ? world.files : undefined
     const asked = await this.append({ type: 'prompt', text: prompt, files, owner }, 'user', turn ?? newId(clock.now()))
     const given = defined({ prompt, files, history, open: new Set<string>() })
-    return { agent, world, asked, given, before: [] }
+    return { agent, world, asked, given, before: [], earlier }
   }
 
   /** Takes a turn from its beginning to its end: the one generator of a conversation, whose events come from `TurnKeeping`. */
@@ -220,7 +231,7 @@ export class Conversation {
   }
 
   /** The two sides of a running turn: the keeper of its facts, and the turn as its agent gets it, which `leave` ends. */
-  #turn({ agent, world, asked, given, before }: BegunTurn) {
+  #turn({ agent, world, asked, given, before, earlier }: BegunTurn) {
     const { log, blobs, clock } = this.#parts
     const { open, ...told } = given
     const leave = new AbortController()
@@ -264,7 +275,29 @@ export class Conversation {
       inside: world.inside ?? new InnerWorks(),
       waits: (words, until) => keeping.out.offer(defined({ type: 'waiting', words, until, by: 'termaite' })),
     }
-    return { keeping, leave, run: () => runTurn(agent, turn, world, keeping, questions) }
+    const withNews = () => this.#withNews(turn, world.around, earlier)
+    return { keeping, leave, run: () => runTurn(agent, turn, world, keeping, questions, withNews) }
+  }
+
+  /**
+   * Keeps what happened to the files since the last turn with that turn, and returns the history with it. The requests of later turns
+   * then have it in the same place.
+   */
+  async #withNews(
+    { id, history }: Turn,
+    around: AroundTurn | undefined,
+    earlier: readonly Entry[] | undefined,
+  ): Promise<readonly Entry[]> {
+    const last = history.findLast(({ type }) => type === 'end')
+    if (!last || !earlier || !around?.news) return history
+    try {
+      const news = await around.news(id, earlier)
+      if (news.length === 0) return history
+      return [...history, await this.append({ type: 'changes', text: news.join('\n') }, 'termaite', last.turn)]
+    } catch {
+      // The turn itself reports snapshots and a log that do not work.
+      return history
+    }
   }
 
   /**
@@ -300,6 +333,7 @@ async function runTurn(
   { around, holdsBack }: TurnWorld,
   keeping: TurnKeeping,
   questions: TurnQuestions,
+  withNews: () => Promise<readonly Entry[]>,
 ): Promise<void> {
   const begun = keeping.keepNotes(around?.begin(turn.id, turn.waits))
   let acted = !holdsBack
@@ -309,7 +343,8 @@ async function runTurn(
       return begun
     }
   else await begun
-  const answer = await drain(take(agent, turn), (event) => keeping.keepAll(event))
+  const told: Turn = { ...turn, history: await withNews() }
+  const answer = await drain(take(agent, told), (event) => keeping.keepAll(event))
   await Promise.all([keeping.counted, begun])
   await questions.close()
   await keeping.settle(answer)

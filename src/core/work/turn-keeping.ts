@@ -88,10 +88,11 @@ export class TurnKeeping {
     await this.#shown.see(event)
     const over = innerEnd(event)
     if (over) await this.#keepWords(await this.#shown.consulted(over.from, over.failure))
-    if (event.type === 'reply') await this.#keepWords(this.#shown.asides(event.by ?? agent, event.text))
+    const said = event.type === 'reply' ? this.#shown.beforeCalls(event.by ?? agent, event.text) : undefined
+    if (said) await this.#keepWords(said.asides)
     // The words of a failed attempt are kept whole; the attempt itself has only the last of them.
     if (event.type === 'attempt') await this.#keepWords(await this.#shown.failed(event.by ?? agent, event.failure))
-    const kept = this.keep(event, agent)
+    const kept = this.keep(said && said.calls.length > 0 ? ({ ...event, calls: said.calls } as Event) : event, agent)
     // Nothing depends on a usage: it becomes durable together with the next line.
     if (event.type === 'usage') this.counted = kept
     else await kept

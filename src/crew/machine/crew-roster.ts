@@ -18,6 +18,7 @@ import { installedProfiles } from '../../profiles/installed-programs.ts'
 import { thisProgram } from '../../base/process/own-program.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 import { wallAround } from '../../native/agent-wall.ts'
+import { cliSessionRecord } from '../../home/cli-sessions.ts'
 import { homeOf, withinVariable } from '../../home/place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
 import { enabledAgents, leashOf, windowOf } from '../../settings/enabled-agents.ts'
@@ -56,9 +57,13 @@ export function lacking(settings: Settings, name: string): string | undefined {
 const noScreen = (name: string) =>
   `${name} has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.`
 
-/** `record` keeps the answers to the agents' dialogs, unless the caller does that. */
+/**
+ * `record` keeps the answers to the agents' dialogs, unless the caller does that. `counted`: the tokens of their turns are kept in the
+ * project's log.
+ */
 export type CrewRosterOptions = {
   advises?: boolean
+  counted?: boolean
   metaInstruction?: string
   record?: AnswerRecord
   /** The MCP server of the turn, the folders with its files, and the text about its tools that an agent gets. */
@@ -72,7 +77,7 @@ export function crewRoster(
   io: Io,
   settings: Settings,
   terminals: Terminals,
-  { advises, metaInstruction, record, lent, added }: CrewRosterOptions = {},
+  { advises, counted = false, metaInstruction, record, lent, added }: CrewRosterOptions = {},
 ): Roster {
   const agents = new Map(spawnable(settings, io).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
@@ -94,6 +99,7 @@ export function crewRoster(
           cwd: seat.cwd,
           leash,
           resume: seat.resume,
+          began: cliSessionRecord(homeOf(io.env), profileOf(agent), counted),
           terminal: seat.terminal && { ...seat.terminal, mode },
           model: seat.model,
         },

@@ -13,6 +13,7 @@ import { contextCommand } from './agents/context.ts'
 import { copyCommand } from './conversation/copy.ts'
 import { crewCommand } from './agents/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
+import { exportCommand } from './conversation/export.ts'
 import { historyCommand } from './conversation/history.ts'
 import { initCommand } from './init.ts'
 import { jobCommands } from './agents/jobs.ts'
@@ -26,6 +27,7 @@ import { screenCommands } from './conversation/screen.ts'
 import { sessionCommands } from './conversation/sessions.ts'
 import { setupCommand } from './setup.ts'
 import { isTrusted } from './shared/native-agent.ts'
+import { statusCommand } from './status.ts'
 import { skillCommands, commandsOfSkills } from './agents/skills.ts'
 import { raceCommand } from './agents/race.ts'
 import { reviewCommand } from './agents/review.ts'
@@ -58,6 +60,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     rewindCommand(controls),
     ...thumbCommands(controls),
     ...sessionCommands(controls),
+    exportCommand(controls),
     clearCommand(controls),
     ...viewCommands(controls),
     historyCommand(controls),
@@ -66,6 +69,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     dashboardCommand(controls),
     initCommand(controls),
     rememberCommand(controls),
+    statusCommand(controls),
     configCommand(controls),
     setupCommand(controls),
     modeCommand(controls),

@@ -30,35 +30,48 @@ export interface BookDatabase {
   cached<T>(load: () => BookWork<T>): () => Promise<T>
 }
 
-/** The rows of a table that a query finds; `which` follows the name of the table. */
-export function* found<Row>(
-  database: BookDatabase,
-  table: Table<Row>,
-  which: string,
-  ...values: SqlValue[]
-): BookWork<Row[]> {
-  const text = `${selectText(table, database.kind, database.table(table.name))} ${which}`
-  return (yield { text, values }).rows.map((row) => table.read(row))
-}
+/** A table of a book. Each method is work for the database. */
+export class BookTable<Row> {
+  #table: Table<Row>
+  #kind: DatabaseKind
+  #name: string
 
-/** How many rows a statement changes. */
-export function* changed(text: string, ...values: SqlValue[]): BookWork<number> {
-  return (yield { text, values }).changed
-}
+  constructor(database: BookDatabase, table: Table<Row>) {
+    this.#table = table
+    this.#kind = database.kind
+    this.#name = database.table(table.name)
+  }
 
-/** Inserts a row unless another one has its key or something else that is unique; returns whether it did. */
-export function* inserted<Row>(database: BookDatabase, table: Table<Row>, row: Row): BookWork<boolean> {
-  const text = `${insertText(table, database.kind, database.table(table.name))} ON CONFLICT DO NOTHING`
-  return (yield { text, values: valuesIn(table, database.kind, row) }).changed === 1
+  /** The rows that a query finds; `which` follows the name of the table. */
+  *find(which: string, ...values: SqlValue[]): BookWork<Row[]> {
+    const text = `${selectText(this.#table, this.#kind, this.#name)} ${which}`
+    return (yield { text, values }).rows.map((row) => this.#table.read(row))
+  }
+
+  /** Inserts a row unless another one has its key or something else that is unique; returns whether it did. */
+  *insert(row: Row): BookWork<boolean> {
+    const text = `${insertText(this.#table, this.#kind, this.#name)} ON CONFLICT DO NOTHING`
+    return (yield { text, values: valuesIn(this.#table, this.#kind, row) }).changed === 1
+  }
+
+  /** Sets columns of rows; `change` names them, and the rows. */
+  *set(change: string, ...values: SqlValue[]): BookWork<number> {
+    return (yield { text: `UPDATE ${this.#name} SET ${change}`, values }).changed
+  }
+
+  /** Removes rows; returns how many there were. */
+  *remove(which: string, ...values: SqlValue[]): BookWork<number> {
+    return (yield { text: `DELETE FROM ${this.#name} WHERE ${which}`, values }).changed
+  }
 }
 
 /** Writes when a row was last used, also into the rows that are cached: other rows of the cache stay as they are. */
 export async function markUsed<Row extends { id: string; used?: number }>(
   database: BookDatabase,
-  table: string,
+  table: BookTable<Row>,
   cached: Map<string, Row>,
   { id, used }: { id: string; used: number },
 ): Promise<void> {
-  await database.write(() => changed(`UPDATE ${table} SET used = ? WHERE id = ?`, used, id))
+  await database.write(() => table.set('used = ? WHERE id = ?', used, id))
   for (const [hash, row] of cached) if (row.id === id) cached.set(hash, { ...row, used })
 }

@@ -8,7 +8,6 @@ import type { TaskNote } from '../model/tasks/task-note.ts'
 import type { TaskState } from '../model/tasks/task.ts'
 import type { DatabaseKind, SqlValue, Table } from './tables.ts'
 import { heldStates } from '../model/hub-ledger.ts'
-import { taskStates } from '../model/tasks/task.ts'
 import {
   agentTable,
   dayTable,
@@ -55,7 +54,7 @@ export const isHeld = `state IN (${stateList(heldStates)})`
 export const newestFirst = 'ORDER BY created DESC, id DESC'
 
 /** The condition for tasks in some states. */
-export const inStates = (states: readonly TaskState[] = taskStates) =>
+export const inStates = (states: readonly TaskState[]) =>
   states.length === 0 ? '1 = 0' : `state IN (${stateList([...new Set(states)])})`
 
 /** The reads of a ledger that are the same in both databases. */

@@ -1,3 +1,4 @@
+import type { HubAct, KeptAct } from '../model/access/hub-audit.ts'
 import type { HubInvite } from '../model/access/hub-invite.ts'
 import type { HubKey } from '../model/access/hub-key.ts'
 import type { SignIn, SignInLink } from '../model/access/sign-in.ts'
@@ -9,7 +10,7 @@ import type { Pipeline } from '../model/tasks/pipeline.ts'
 import type { RemovedTask } from '../model/tasks/retention.ts'
 import type { WorkspaceDay } from '../model/tasks/spending-cap.ts'
 import type { TaskNote } from '../model/tasks/task-note.ts'
-import type { HubAgent } from '../model/tasks/task.ts'
+import type { HubAgent, Task } from '../model/tasks/task.ts'
 import type { KeptRequest } from '../../core/work/hub-request.ts'
 import type { Column, Table } from './tables.ts'
 import { hash } from 'node:crypto'
@@ -123,7 +124,13 @@ export const taskTable: Table<TaskRow> = {
   ],
   fields: ['task', 'touched', 'ready', 'due'],
   read({ task, touched, ready, due }: StoredTask) {
-    const row = { task: parseTask(JSON.parse(task)), touched, ready: Boolean(ready) }
+    const parsed: unknown = JSON.parse(task)
+    // SQLite has converted the tasks of an older termaite when its tables were made.
+    const row = {
+      task: typeof ready === 'number' ? (parsed as Task) : parseTask(parsed),
+      touched,
+      ready: Boolean(ready),
+    }
     return due === null ? row : { ...row, due }
   },
   isLong: true,
@@ -251,8 +258,8 @@ export const keyTable: Table<HubKey> = {
   json: ({ used: _, ...key }) => key,
   columns: [
     { name: 'id', type: 'text', of: ({ id }) => id },
-    { name: 'name', type: 'text', of: ({ name }) => name, rule: 'UNIQUE COLLATE NOCASE' },
-    { name: 'hash', type: 'text', of: ({ hash }) => hash, rule: 'UNIQUE' },
+    { name: 'name', type: 'text', of: ({ name }) => name, unique: 'anyCase' },
+    { name: 'hash', type: 'text', of: ({ hash }) => hash, unique: 'exact' },
     { name: 'made', type: 'wholeTime', of: ({ made }) => made },
     { name: 'key', type: 'json', of: (_, json) => json },
     { name: 'used', type: 'wholeTime', of: ({ used }) => used, isOptional: true },
@@ -263,8 +270,8 @@ export const keyTable: Table<HubKey> = {
 }
 
 export const inviteTable = jsonTable<HubInvite>('invites', 'invite', ({ id }) => id, [
-  { name: 'name', type: 'text', of: ({ name }) => name, rule: 'UNIQUE COLLATE NOCASE' },
-  { name: 'hash', type: 'text', of: ({ hash: secret }) => secret, rule: 'UNIQUE' },
+  { name: 'name', type: 'text', of: ({ name }) => name, unique: 'anyCase' },
+  { name: 'hash', type: 'text', of: ({ hash: secret }) => secret, unique: 'exact' },
   { name: 'ends', type: 'time', of: ({ ends }) => ends },
 ])
 
@@ -280,7 +287,7 @@ export const signInTable: Table<SignIn> = {
   json: ({ used: _, ...signIn }) => signIn,
   columns: [
     { name: 'id', type: 'text', of: ({ id }) => id },
-    { name: 'cookie', type: 'text', of: ({ cookieHash }) => cookieHash, rule: 'UNIQUE' },
+    { name: 'cookie', type: 'text', of: ({ cookieHash }) => cookieHash, unique: 'exact' },
     { name: 'made', type: 'wholeTime', of: ({ made }) => made },
     { name: 'sign_in', type: 'json', of: (_, json) => json },
     { name: 'used', type: 'wholeTime', of: ({ used }) => used, isOptional: true },
@@ -304,6 +311,35 @@ export const requestTable: Table<KeptRequest> = {
   fields: ['name', 'run', 'body', 'at', 'answer'],
   read: ({ answer, ...request }: Omit<KeptRequest, 'answer'> & { answer: string | null }) =>
     defined({ ...request, answer: answer ?? undefined }),
+}
+
+/** The acts of the hub's clients, which SQLite has in a file of its own. */
+export const actTable: Table<HubAct & { number?: number }> = {
+  name: 'acts',
+  json: () => null,
+  columns: [
+    { name: 'number', type: 'counter', of: ({ number }) => number },
+    { name: 'at', type: 'wholeTime', of: ({ at }) => at },
+    { name: 'by', type: 'text', of: ({ by }) => by },
+    { name: 'key', type: 'text', of: ({ key }) => key },
+    { name: 'role', type: 'text', of: ({ role }) => role },
+    { name: 'address', type: 'text', of: ({ address }) => address, isOptional: true },
+    { name: 'act', type: 'text', of: ({ act }) => act },
+    { name: 'subject', type: 'text', of: ({ on }) => on, isOptional: true },
+    { name: 'outcome', type: 'text', of: ({ outcome }) => outcome },
+    { name: 'status', type: 'number', of: ({ status }) => status },
+  ],
+  fields: ['number', 'at', 'by', 'key', 'role', 'address', 'act', 'subject', 'outcome', 'status'],
+  read({ number, address, subject, ...act }: StoredAct) {
+    return defined({ ...act, number: Number(number), address: address ?? undefined, on: subject ?? undefined })
+  },
+  isLong: true,
+}
+
+type StoredAct = Omit<KeptAct, 'on' | 'address' | 'number'> & {
+  number: number | string
+  subject: string | null
+  address: string | null
 }
 
 /** An id read backwards. */

@@ -10,6 +10,8 @@ const types = {
   time: { sqlite: 'REAL', postgres: 'float8' },
   wholeTime: { sqlite: 'INTEGER', postgres: 'float8' },
   number: { sqlite: 'INTEGER', postgres: 'int' },
+  /** The number of a row, which the database counts itself. */
+  counter: { sqlite: 'INTEGER', postgres: 'bigint' },
 } as const satisfies Record<string, Record<DatabaseKind, string>>
 
 export type SqlValue = string | number | null
@@ -26,8 +28,8 @@ export type Column<Row> = {
   isOptional?: true
   /** Whether the value never changes, so that a row that is replaced keeps it. */
   isFixed?: true
-  /** Further constraints of SQLite; PostgreSQL ensures the same by its migrations. */
-  rule?: string
+  /** Whether no two rows have the same value. */
+  unique?: 'exact' | 'anyCase'
   /** The only database that has the column. */
   only?: DatabaseKind
 }
@@ -47,9 +49,25 @@ export type Table<Row> = {
   isLong?: true
 }
 
+/** A function of a table that remembers its answers, because a hub needs them with every row. */
+function remembered<T>(of: (table: Table<never>, kind: DatabaseKind) => T) {
+  const known = { sqlite: new WeakMap<object, T>(), postgres: new WeakMap<object, T>() }
+  return (table: object, kind: DatabaseKind): T => {
+    const answer = known[kind].get(table) ?? of(table as Table<never>, kind)
+    known[kind].set(table, answer)
+    return answer
+  }
+}
+
+const allColumns = remembered(({ columns }, kind) => columns.filter(({ only = kind }) => only === kind))
+
 /** The columns that a database has. */
-const columnsIn = <Row>({ columns }: Table<Row>, kind: DatabaseKind) =>
-  columns.filter(({ only = kind }) => only === kind)
+const columnsIn = <Row>(table: Table<Row>, kind: DatabaseKind) => allColumns(table, kind) as readonly Column<Row>[]
+
+const writtenColumns = remembered((table, kind) => columnsIn(table, kind).filter(({ type }) => type !== 'counter'))
+
+/** The columns that a row is written to. */
+const writtenIn = <Row>(table: Table<Row>, kind: DatabaseKind) => writtenColumns(table, kind) as readonly Column<Row>[]
 
 /** The name of the column by which rows are found. */
 export const keyColumn = <Row>(table: Table<Row>, kind: DatabaseKind) => columnsIn(table, kind)[0]!.name
@@ -71,13 +89,17 @@ export function selectText<Row>(
   name = table.name,
   more: readonly string[] = [],
 ): string {
-  const names = columnsIn(table, kind).map((column) => column.name)
-  return `SELECT ${[...table.fields.filter((field) => names.includes(field)), ...more].join(', ')} FROM ${name}`
+  return `SELECT ${[readColumns(table, kind), ...more].join(', ')} FROM ${name}`
 }
+
+const readColumns = remembered((table, kind) => {
+  const names = columnsIn(table, kind).map(({ name }) => name)
+  return table.fields.filter((field) => names.includes(field)).join(', ')
+})
 
 /** The statement that inserts a row, with `?` for each of its values; `name` is the full name of the table. */
 export function insertText<Row>(table: Table<Row>, kind: DatabaseKind, name = table.name): string {
-  const columns = columnsIn(table, kind)
+  const columns = writtenIn(table, kind)
   return `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
 
@@ -90,7 +112,7 @@ export function replacing<Row>(table: Table<Row>, kind: DatabaseKind): string {
 
 /** The statement by which PostgreSQL inserts rows that are given as one list for each column. */
 export function insertListsText<Row>(table: Table<Row>, schema: string): string {
-  const columns = columnsIn(table, 'postgres')
+  const columns = writtenIn(table, 'postgres')
   const names = columns.map(({ name }) => name).join(', ')
   // A list of lists has to be rectangular, so lists are passed as texts.
   const lists = columns.map(({ type }, at) => `$${at + 1}::${type === 'texts' ? 'text' : types[type].postgres}[]`)
@@ -100,7 +122,7 @@ export function insertListsText<Row>(table: Table<Row>, schema: string): string 
 
 /** The values of rows for PostgreSQL, one list for each column. */
 export function listsIn<Row>(table: Table<Row>, rows: readonly Row[]): unknown[][] {
-  const columns = columnsIn(table, 'postgres')
+  const columns = writtenIn(table, 'postgres')
   const jsons = rows.map((row) => JSON.stringify(table.json(row, 'postgres')))
   return columns.map(({ of }) => rows.map((row, at) => stored(of(row, jsons[at]!))))
 }
@@ -112,7 +134,7 @@ export function valuesIn<Row>(
   row: Row,
   json = JSON.stringify(table.json(row, kind)),
 ): SqlValue[] {
-  return columnsIn(table, kind).map(({ of, isOptional }) => {
+  return writtenIn(table, kind).map(({ of, isOptional }) => {
     const value = of(row, json)
     if (kind === 'sqlite' && typeof value === 'boolean') return value ? 1 : isOptional ? null : 0
     return (kind === 'sqlite' ? (value ?? null) : stored(value)) as SqlValue
@@ -129,12 +151,28 @@ export function stored(value: Value | null): SqlValue | boolean {
   return `{${value.map((item) => `"${withoutNul(item).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 
-/** The definition of a table in SQLite. */
-export function definitionIn<Row>(table: Table<Row>): string {
-  const columns = columnsIn(table, 'sqlite').map(({ name, type, isOptional, rule }, at) => {
-    const must = at === 0 && !table.key ? ' PRIMARY KEY' : isOptional ? '' : ' NOT NULL'
-    return `${name} ${types[type].sqlite}${must}${rule === undefined ? '' : ` ${rule}`}`
+/** The definition of a table that does not exist yet. */
+export function definitionIn<Row>(table: Table<Row>, kind: DatabaseKind, name = table.name): string {
+  const isSqlite = kind === 'sqlite'
+  const more: string[] = []
+  const columns = columnsIn(table, kind).map(({ name: column, type, isOptional, unique }, at) => {
+    const isKey = at === 0 && !table.key
+    // PostgreSQL keeps a flag that is missing as false.
+    const isNeeded = !isOptional || (type === 'flag' && !isSqlite)
+    if (unique === 'anyCase' && !isSqlite)
+      more.push(`CREATE UNIQUE INDEX ${table.name}_${column} ON ${name} (lower(${column}));`)
+    return [
+      column,
+      types[type][kind],
+      !isSqlite && (type === 'text' || type === 'texts') ? 'COLLATE "C"' : '',
+      type === 'counter' && !isSqlite ? 'GENERATED ALWAYS AS IDENTITY' : '',
+      isKey ? 'PRIMARY KEY' : isNeeded ? 'NOT NULL' : '',
+      type === 'counter' && isSqlite ? 'AUTOINCREMENT' : '',
+      unique === 'exact' ? 'UNIQUE' : unique && isSqlite ? 'UNIQUE COLLATE NOCASE' : '',
+    ].join(' ')
   })
   if (table.key) columns.push(`PRIMARY KEY (${table.key.join(', ')})`)
-  return `CREATE TABLE IF NOT EXISTS ${table.name} (${columns.join(', ')})${table.isLong ? '' : ' WITHOUT ROWID'};`
+  const apart = isSqlite && !table.isLong ? ' WITHOUT ROWID' : ''
+  const ifNew = isSqlite ? 'IF NOT EXISTS ' : ''
+  return [`CREATE TABLE ${ifNew}${name} (${columns.join(', ')})${apart};`, ...more].join('\n')
 }

@@ -44,7 +44,7 @@ export type ImportWorld = {
 /** Finds the earlier sessions of some CLIs in this project, and which of them are new. Changes nothing. */
 export async function findPast(world: ImportWorld, profiles: readonly PastProfile[]): Promise<FoundSessions[]> {
   const { place, store, io, home, limits } = world
-  const ours = await OurTurns.in(world.index, profiles)
+  const ours = await OurTurns.in(world, profiles)
   const doc = await importedDoc(store, slugOf(place.root), place.root).read()
   const belongs = belongsTo(place.root)
   const all: FoundSessions[] = []
@@ -90,7 +90,7 @@ export async function copyPast(world: ImportWorld, found: readonly FoundSessions
   const slug = slugOf(place.root)
   const doc = importedDoc(store, slug, place.root)
   const ours = await OurTurns.in(
-    world.index,
+    world,
     found.map(({ profile }) => profile),
   )
   const folder = join(place.home, 'projects', slug, 'imported')

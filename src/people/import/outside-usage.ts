@@ -69,7 +69,7 @@ export async function outsideUsage(
 }
 
 async function* allSpent(world: ImportWorld, profiles: readonly PastProfile[], of: OutsideOf): AsyncGenerator<Spent> {
-  const ours = await OurTurns.in(world.index, profiles, true)
+  const ours = await OurTurns.in(world, profiles, true)
   const belongs = of.project === undefined ? () => true : belongsTo(of.project)
   for (const profile of profiles) {
     let files: SessionFile[] = []

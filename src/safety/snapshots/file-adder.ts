@@ -30,9 +30,9 @@ const mostTries = 10
  * Unreadable files are left out, which makes git exit with 1; a file that can be read must not be missing from the tree,
  * because an undo would delete it. A file that vanishes under git makes it give up, so it is run again. Nested repositories in
  * the index are left out too: git would start itself in each of them, with a stranger's settings. `index` is named because it
- * may not exist yet: then nothing is in it.
+ * may not exist yet: then nothing is in it. Returns those repositories.
  */
-export async function addAll(git: Git, root: string, index?: string): Promise<void> {
+export async function addAll(git: Git, root: string, index?: string): Promise<RawPath[]> {
   for (let tries = 1; ; tries++) {
     const isEmpty = index !== undefined && !existsSync(index)
     const nested = isEmpty ? [] : nestedRepositoriesIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
@@ -42,7 +42,7 @@ export async function addAll(git: Git, root: string, index?: string): Promise<vo
     if (tries === mostTries || !/unable to stat/.test(ran.err)) {
       checked(ran, [0, 1])
       if (ran.code === 1) await checkLeftOut(git, ran)
-      return
+      return nested
     }
   }
 }

@@ -1,33 +1,47 @@
 import type { Diff, FileStat } from './tree-diff.ts'
 import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
 import type { Snapshots } from './snapshots.ts'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { defined } from '../../base/defined.ts'
-import { namesIn, textIn } from '../../base/files/files.ts'
+import { makeFolderHere, namesIn, textIn } from '../../base/files/files.ts'
+import { realIfThere } from '../../base/files/real-path.ts'
+import { emptyTree } from './snapshots.ts'
 
-/** The snapshots of a folder that was added to the project. */
-type Part = { folder: string; key: string; snapshots: Snapshots }
+/**
+ * The snapshots of a folder that was added to the project, or of a repository inside it. `name` begins the paths of its files: people
+ * read those of a repository inside the project as paths of the project.
+ */
+type Part = { folder: string; name: string; key: string; isNested: boolean; snapshots: Snapshots }
 
 type FolderSnapshotsOptions = {
-  /** The project's own snapshots, and the folder that they are in; those of added folders lie beside it. */
+  /** The project's own snapshots, its root, and the folder that they are in; those of other folders lie beside it. */
   project: Snapshots
+  root: string
   dir: string
   /** The folders that are added now. */
   folders(): readonly string[]
-  open(dir: string, root: string): Snapshots
+  open(dir: string, root: string, isNested: boolean): Snapshots
 }
 
+/** No more repositories inside a project than this have snapshots. */
+const mostNested = 32
+
 /**
- * Snapshots of a project together with those of the folders that were added to it, under one turn: a diff shows the changes of all
- * of them, and an undo takes them back. A tree of them is the project's tree with the trees of the folders behind it.
+ * Snapshots of a project together with those of the folders that were added to it and of the repositories inside it, under one turn: a
+ * diff shows the changes of all of them, and an undo takes them back. A tree of them is the project's tree with the trees of the others
+ * behind it.
  */
-export function withFolderSnapshots({ project, dir, folders, open }: FolderSnapshotsOptions): Snapshots {
+export function withFolderSnapshots({ project, root, dir, folders, open }: FolderSnapshotsOptions): Snapshots {
   const opened = new Map<string, Part>()
-  const partOf = (folder: string): Part => {
-    const key = shortHash(folder)
-    const part = opened.get(key) ?? { folder, key, snapshots: open(`${dir}-${key}`, folder) }
+  /** `place` is the path of an added folder, or the place of a repository in the project: `./` and its path, also after a move. */
+  const partOf = (place: string): Part => {
+    const key = shortHash(place)
+    const isNested = place.startsWith(inside)
+    const name = isNested ? place.slice(inside.length) : place
+    const folder = isNested ? join(root, name) : place
+    const part = opened.get(key) ?? { folder, name, key, isNested, snapshots: open(`${dir}-${key}`, folder, isNested) }
     opened.set(key, part)
     return part
   }
@@ -36,10 +50,27 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
   const known = () => foldersBeside(dir).map(partOf)
   const within = (keys: Iterable<string>) => [...keys].flatMap((key) => known().find((part) => part.key === key) ?? [])
 
+  /** Takes the repositories inside the project or inside one another, and those that are gone as empty. */
+  const takeNested = async (found: readonly string[]): Promise<(readonly [key: string, tree: string])[]> => {
+    const taken: (readonly [string, string])[] = []
+    for (let level = found; level.length > 0 && taken.length < mostNested;) {
+      const parts = level.slice(0, mostNested - taken.length).map((path) => partOf(inside + path))
+      for (const part of parts) remember(`${dir}-${part.key}`, inside + part.name)
+      const results = await Promise.all(
+        parts.filter(isInPlace).map(async (part) => [part, await part.snapshots.take()] as const),
+      )
+      const trees = results.flatMap(([part, result]) => ('tree' in result ? [{ part, ...result }] : []))
+      taken.push(...trees.map(({ part, tree }) => [part.key, tree] as const))
+      level = trees.flatMap(({ part, nested = [] }) => nested.map((path) => join(part.name, path)))
+    }
+    const gone = known().filter(({ isNested, folder }) => isNested && !existsSync(folder))
+    return [...taken, ...gone.map(({ key }) => [key, emptyTree] as const)]
+  }
+
   /** The folders in which a turn was recorded. */
   const ofTurn = async (turn: string): Promise<Part[]> => {
     const has = async ({ snapshots }: Part) => (await snapshots.list()).some((record) => record.turn === turn)
-    const parts = known()
+    const parts = known().filter(isInPlace)
     const found = await Promise.all(parts.map(has))
     return parts.filter((_, at) => found[at])
   }
@@ -55,7 +86,8 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
         // A folder that cannot be copied, such as one that is too large, does not keep the project from being undone.
         return 'tree' in taken ? [[key, taken.tree] as const] : []
       })
-      return { tree: joined(own.tree, new Map(trees)) }
+      const nested = own.nested ?? []
+      return { tree: joined(own.tree, new Map([...trees, ...(await takeNested(nested))])) }
     },
     get copied() {
       return project.copied && now().every(({ snapshots }) => snapshots.copied)
@@ -73,18 +105,22 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
     async keep(turn, { before, after, ...rest }) {
       const [from, to] = [split(before), after === undefined ? undefined : split(after)]
       await project.keep(turn, defined({ ...rest, before: from.own, after: to?.own }))
-      for (const { key, snapshots } of within(from.others.keys()))
-        await snapshots.keep(turn, defined({ ...rest, before: from.others.get(key)!, after: to?.others.get(key) }))
+      for (const { key, isNested, snapshots } of within(from.others.keys()))
+        // A repository that came later is not undone, so that nothing is left of it but its .git.
+        if (!isNested || from.others.get(key) !== emptyTree)
+          await snapshots.keep(turn, defined({ ...rest, before: from.others.get(key)!, after: to?.others.get(key) }))
     },
     async list() {
       const records = await project.list()
-      const others = await Promise.all(known().map(async ({ key, snapshots }) => ({ key, of: await snapshots.list() })))
-      return records.map((record) => {
-        const same = others.flatMap(({ key, of }) => {
-          const found = of.find(({ turn }) => turn === record.turn)
-          return found ? [{ key, found }] : []
+      const others = await Promise.all(known().map(async (part) => ({ ...part, of: await part.snapshots.list() })))
+      return records.map((alone) => {
+        const same = others.flatMap(({ key, name, of }) => {
+          const found = of.find(({ turn }) => turn === alone.turn)
+          return found ? [{ key, name, found }] : []
         })
-        if (same.length === 0) return record
+        if (same.length === 0) return alone
+        const more = same.flatMap(({ name, found }) => (found.uncopied ?? []).map((path) => join(name, path)))
+        const record = more.length > 0 ? { ...alone, uncopied: [...(alone.uncopied ?? []), ...more] } : alone
         const before = joined(record.before, new Map(same.map(({ key, found }) => [key, found.before])))
         if (record.after === undefined) return { ...record, before }
         const after = joined(record.after, new Map(same.map(({ key, found }) => [key, found.after ?? found.before])))
@@ -94,7 +130,7 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
     async diff(turn) {
       const own = await project.diff(turn)
       const parts = await ofTurn(turn)
-      return together(own, parts, await Promise.all(parts.map(({ snapshots }) => snapshots.diff(turn))))
+      return together(own, parts, await Promise.all(parts.map((part) => part.snapshots.diff(turn, below(part)))))
     },
     async stat(turn) {
       const own = await project.stat(turn)
@@ -106,8 +142,8 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
       const [from, to] = [split(before), after === undefined ? undefined : split(after)]
       const own = await project.changed(from.own, to?.own)
       const others = await Promise.all(
-        within(from.others.keys()).map(async ({ key, folder, snapshots }) =>
-          (await snapshots.changed(from.others.get(key)!, to?.others.get(key))).map((path) => join(folder, path)),
+        within(from.others.keys()).map(async ({ key, name, snapshots }) =>
+          (await snapshots.changed(from.others.get(key)!, to?.others.get(key))).map((path) => join(name, path)),
         ),
       )
       return [...own, ...others.flat()]
@@ -116,18 +152,19 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
       const { own, others } = split(tree)
       const parts = within(others.keys())
       const { tree: ownNow, ...diff } = await project.since(own)
-      const diffs = await Promise.all(parts.map(({ key, snapshots }) => snapshots.since(others.get(key)!)))
+      const diffs = await Promise.all(parts.map((part) => part.snapshots.since(others.get(part.key)!, below(part))))
       const trees = new Map(parts.map(({ key }, at) => [key, diffs[at]!.tree]))
       return { ...together(diff, parts, diffs), tree: joined(ownNow, trees) }
     },
     async restore(tree, seen) {
       const [to, last] = [split(tree), seen === undefined ? undefined : split(seen)]
       const left = await project.restore(to.own, last?.own)
-      for (const part of within(to.others.keys()))
-        left.push(
-          ...(await part.snapshots.restore(to.others.get(part.key)!, last?.others.get(part.key))).map(skippedIn(part)),
-        )
-      return left
+      for (const part of within(to.others.keys())) {
+        const before = to.others.get(part.key)!
+        if (part.isNested && before !== emptyTree) makeFolderHere(part.folder)
+        left.push(...(await part.snapshots.restore(before, last?.others.get(part.key))).map(skippedIn(part)))
+      }
+      return aboutParts(left, within(to.others.keys()))
     },
     copy: (folder, signal) => project.copy(folder, signal),
     copyChanges: (base, tree) => project.copyChanges(base, tree),
@@ -137,15 +174,19 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
       const record = (await this.list()).find((one) => one.turn === turn) ?? own.turn
       const parts = await ofTurn(turn)
       const plans = await Promise.all(parts.map(({ snapshots }) => snapshots.planUndo(turn)))
-      return parts.reduce((plan, part, at) => planWith(plan, part, plans[at]!), { ...own, turn: record })
+      const left = aboutParts(own.left, parts)
+      return parts.reduce((plan, part, at) => planWith(plan, part, plans[at]!), { ...own, turn: record, left })
     },
     async undo({ turn: { turn } }, as) {
       const own = await project.undo(await project.planUndo(turn), as)
-      const left = [...own.left]
+      const parts = await ofTurn(turn)
+      const left = aboutParts(own.left, parts)
       const aside = own.aside ? [own.aside] : []
-      for (const part of await ofTurn(turn)) {
+      for (const part of parts) {
+        const plan = await part.snapshots.planUndo(turn)
+        if (part.isNested && plan.steps.length > 0) makeFolderHere(part.folder)
         // The undo has one name everywhere, by which it can be undone.
-        const undone = await part.snapshots.undo(await part.snapshots.planUndo(turn), own.turn)
+        const undone = await part.snapshots.undo(plan, own.turn)
         left.push(...undone.left.map(skippedIn(part)))
         if (undone.aside) aside.push(undone.aside)
       }
@@ -168,6 +209,27 @@ function split(tree: string): { own: string; others: Map<string, string> } {
   return { own, others: new Map(rest.map((one) => one.split(':') as [string, string])) }
 }
 
+/** Begins the place of a repository inside the project. */
+const inside = './'
+
+/** Whether a folder is where it was, or is gone: behind a link there would be other files. */
+const isInPlace = ({ isNested, folder }: Part) => !isNested || [undefined, folder].includes(realIfThere(folder))
+
+/** The path that begins those of a part's files in a patch. That of an added folder is told above its patch. */
+const below = ({ isNested, name }: Part) => (isNested ? `${name}/` : '')
+
+/** Says of the repositories whose files are undone what is not: their commits, or the whole .git of one that is gone. */
+const aboutParts = (left: readonly SkippedPath[], parts: readonly Part[]): SkippedPath[] =>
+  left.flatMap((skipped) => {
+    const part = parts.find(({ isNested, name }) => isNested && name === skipped.path)
+    if (!part) return [skipped]
+    const hasGit = existsSync(join(part.folder, '.git'))
+    return [hasGit ? { path: part.name, why: commitWords } : { path: join(part.name, '.git'), why: goneWords }]
+  })
+
+const commitWords = 'it is a repository of its own, whose commits stay; only its files are undone'
+const goneWords = 'it is gone, and termaite keeps no copy of it; only the files beside it are undone'
+
 /** The file beside a folder's snapshots that says which folder they are of. */
 const nameFile = 'folder'
 
@@ -189,33 +251,34 @@ function foldersBeside(dir: string): string[] {
 }
 
 function together(own: Diff, parts: readonly Part[], diffs: readonly Diff[]): Diff {
-  const patches = parts.flatMap(({ folder }, at) =>
-    diffs[at]!.patch === '' ? [] : [`In ${folder}:\n${diffs[at]!.patch}`],
-  )
+  const patches = parts.map(({ isNested, folder }, at) => {
+    const { patch } = diffs[at]!
+    return patch === '' || isNested ? patch : `\nIn ${folder}:\n${patch}`
+  })
   return {
-    patch: [own.patch, ...patches].filter((patch) => patch !== '').join('\n'),
+    patch: [own.patch, ...patches].join('').replace(/^\n/, ''),
     stat: [...own.stat, ...parts.flatMap((part, at) => diffs[at]!.stat.map((stat) => statIn(part, stat)))],
   }
 }
 
-const statIn = ({ folder }: Part, stat: FileStat): FileStat =>
-  defined({ ...stat, file: join(folder, stat.file), was: stat.was === undefined ? undefined : join(folder, stat.was) })
+const statIn = ({ name }: Part, stat: FileStat): FileStat =>
+  defined({ ...stat, file: join(name, stat.file), was: stat.was === undefined ? undefined : join(name, stat.was) })
 
 const skippedIn =
-  ({ folder }: Part) =>
-  ({ path, why }: SkippedPath): SkippedPath => ({ path: join(folder, path), why })
+  ({ name }: Part) =>
+  ({ path, why }: SkippedPath): SkippedPath => ({ path: join(name, path), why })
 
 function planWith(plan: UndoPlan, part: Part, more: UndoPlan): UndoPlan {
   const stepIn = (step: UndoStep): UndoStep =>
     defined({
       ...step,
-      path: join(part.folder, step.path),
-      to: step.to === undefined ? undefined : join(part.folder, step.to),
+      path: join(part.name, step.path),
+      to: step.to === undefined ? undefined : join(part.name, step.to),
     })
   return {
     turn: plan.turn,
     steps: [...plan.steps, ...more.steps.map(stepIn)],
-    conflicts: [...plan.conflicts, ...more.conflicts.map((path) => join(part.folder, path))],
+    conflicts: [...plan.conflicts, ...more.conflicts.map((path) => join(part.name, path))],
     left: [...plan.left, ...more.left.map(skippedIn(part))],
   }
 }

@@ -1,5 +1,5 @@
 import type { Ran, RunOptions } from '../../base/process/collect.ts'
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from '../../base/id.ts'
 import { isMissing } from '../../base/files/files.ts'
@@ -89,7 +89,9 @@ export function openRepository(dir: string, root: string, env: Env): Repository 
       const own = objects === undefined ? [] : [join(dir, 'objects')]
       const other = lent ? lender() : undefined
       const places = defined({ objects, alternates: other === undefined ? own : [...own, other] })
-      return runGit(args, { ...options, ...places, cwd: tree, env, dir, tree, index, person: true, stop })
+      // Kept trees are compared also when the folder is gone.
+      const place = tree === root && !existsSync(root) ? dir : tree
+      return runGit(args, { ...options, ...places, cwd: place, env, dir, tree: place, index, person: true, stop })
     },
   }
 }

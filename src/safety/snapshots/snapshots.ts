@@ -7,9 +7,10 @@ import type { Diff, FileStat } from './tree-diff.ts'
 import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { realClock } from '../../base/time/clock.ts'
-import { TurnRecords, lastUndoable } from './turn-records.ts'
+import { TurnRecords, lastRedoable, lastUndoable, undoPrompt } from './turn-records.ts'
 import { RecentTrees, asideFolder, beginStore, cleanUp, isCleanupDue, usualLimits } from './retention.ts'
-import { NoRoom, SnapshotsOff, openRepository, readablePath } from './snapshot-repository.ts'
+import { NoRoom, SnapshotsOff, openRepository, readablePath, splitPaths } from './snapshot-repository.ts'
+import { changedMarks, secretFileMarks } from './uncopied-files.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { newId } from '../../base/id.ts'
 import { TreeTaker } from './tree-taker.ts'
@@ -18,10 +19,13 @@ import { containsHome, ignoreRules, isWithin, isWorktree, ourHome } from './igno
 import { defined } from '../../base/defined.ts'
 
 export type { Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoStep }
-export { lastUndoable, SnapshotsOff }
+export { lastRedoable, lastUndoable, SnapshotsOff }
 
-/** A tree, or why none could be taken. `passing` when the cause may be gone at the next try, as on a full disk. */
-export type TakeResult = { tree: string } | { off: string; passing?: true }
+/**
+ * A tree with the repositories inside the project, of which it holds only the commit, or why none could be taken. `passing` when the
+ * cause may be gone at the next try, as on a full disk.
+ */
+export type TakeResult = { tree: string; nested?: readonly string[] } | { off: string; passing?: true }
 
 /** An undo that ran: its own turn, by which it can be undone; the paths it skipped; and where copies of overwritten files are. */
 export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: string; files: string[] } }
@@ -57,14 +61,14 @@ export interface Snapshots {
   keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
   /** Lists the recorded turns, oldest first. */
   list(): Promise<TurnRecord[]>
-  /** The patch and file statistics of a turn. */
-  diff(turn: string): Promise<Diff>
+  /** The patch and file statistics of a turn. `below`: the folder that the patch names in front of each path. */
+  diff(turn: string, below?: string): Promise<Diff>
   /** The file statistics of a turn. */
   stat(turn: string): Promise<FileStat[]>
   /** The files that differ between the tree `before` and the tree `after`, or now. */
   changed(before: string, after?: string): Promise<string[]>
   /** The changes since a tree was taken, with a long patch cut, and the tree as it is now. */
-  since(tree: string): Promise<Diff & { tree: string }>
+  since(tree: string, below?: string): Promise<Diff & { tree: string }>
   /** Restores the files of a tree without recording a turn; skips files that changed after the tree `seen` was taken. */
   restore(tree: string, seen?: string): Promise<SkippedPath[]>
   /** Copies the project's files as they are now, without ignored ones, into an empty folder. */
@@ -88,7 +92,12 @@ type SnapshotOptions = {
   env: Env
   limits?: Partial<Limits>
   clock?: Clock
+  /** Whether a folder that is gone counts as empty, so that an undo makes it again. */
+  canBeGone?: boolean
 }
+
+/** The tree without a file, which git knows without having it. */
+export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 // A turn takes trees; the rest is loaded by those who look at them, copy them or go back to them.
 const projectCopy = () => import('./project-copy.ts')
@@ -108,14 +117,16 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
   }
   const store = () => (opened ??= open())
 
-  const now = async (): Promise<string> => {
+  const taken = async (): Promise<{ tree: string; nested?: string[] }> => {
     if (containsHome(root, env)) throw new SnapshotsOff('the project is a home folder, or holds one')
     if (isWithin(root, ourHome(dir)) && !isWorktree(root, dir)) throw new SnapshotsOff("this is termaite's own home")
+    if (!existsSync(root) && options.canBeGone) return { tree: emptyTree }
     if (!existsSync(root)) throw new SnapshotsOff('the project folder is gone')
-    const tree = await store().taker.take()
+    const { tree, nested } = await store().taker.take()
     store().recent.add(tree, clock.now())
-    return tree
+    return nested.length > 0 ? { tree, nested: nested.map(readablePath) } : { tree }
   }
+  const now = async () => (await taken()).tree
   let sized: Promise<boolean> | undefined
   const large = () => (sized ??= isLarge(root, limits))
   const find = (turn: string): TurnRecord => {
@@ -130,6 +141,20 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     const { bringBack } = await projectCopy()
     return bringBack(store().repository, { base, copy: tree, now: await now() }, { ...what, aside })
   }
+  /** Leaves out the paths that one of the trees holds, because the project's own rules include them. */
+  const outside = async (
+    paths: readonly string[],
+    { before, after = before }: Pick<TurnRecord, 'before' | 'after'>,
+  ) => {
+    if (paths.length === 0) return []
+    const held = await Promise.all(
+      [before, after].map((tree) =>
+        store().repository.git(['ls-tree', '-r', '-z', '--name-only', tree, '--', ...paths]),
+      ),
+    )
+    const names = new Set(held.flatMap(({ out }) => splitPaths(out).map(readablePath)))
+    return paths.filter((path) => !names.has(path))
+  }
   /** Snapshots of copies are pruned after a day. */
   const areKept = async (...trees: string[]): Promise<void> => {
     for (const tree of trees)
@@ -140,7 +165,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
   return {
     async take() {
       try {
-        return { tree: await now() }
+        return await taken()
       } catch (error) {
         return defined({ off: messageOf(error), passing: error instanceof NoRoom || undefined })
       }
@@ -156,7 +181,11 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       opened?.taker.stop()
     },
     async keep(turn, trees) {
-      store().turns.put({ turn, ...trees })
+      const marks = secretFileMarks(root)
+      const { secrets = {} } = store().turns.get(turn) ?? {}
+      const uncopied = trees.after === undefined ? [] : await outside(changedMarks(secrets, marks), trees)
+      const more = trees.after === undefined ? { secrets: marks } : uncopied.length > 0 ? { uncopied } : {}
+      store().turns.put({ turn, ...trees, ...more })
       // The turn is recorded, and a store works without its clean-up.
       if (isCleanupDue(store(), clock.now())) await cleanUp(store(), clock.now()).catch(() => {})
     },
@@ -164,9 +193,9 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       // Listing the turns of a project that was never used creates no folder.
       return existsSync(dir) ? store().turns.list() : []
     },
-    async diff(turn) {
+    async diff(turn, below) {
       const { before, after } = find(turn)
-      return (await treeDiff()).diffTrees(store().repository, before, after ?? (await now()))
+      return (await treeDiff()).diffTrees(store().repository, before, after ?? (await now()), below)
     },
     async stat(turn) {
       const { before, after } = find(turn)
@@ -177,10 +206,10 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       const changes = await changesBetween(store().repository, before, after ?? (await now()), '--no-renames')
       return changes.map(({ path }) => readablePath(path))
     },
-    async since(tree) {
+    async since(tree, below) {
       const { briefDiff } = await treeDiff()
       const to = await now()
-      return { ...(await briefDiff(store().repository, tree, to, longestPatch)), tree: to }
+      return { ...(await briefDiff(store().repository, tree, to, longestPatch, below)), tree: to }
     },
     async restore(tree, seen) {
       const { repository } = store()
@@ -234,7 +263,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       const before = await now()
       const { moves, left } = await planUndo(repository, turn, before)
       const at = clock.now()
-      const undo: TurnRecord = { turn: as ?? newId(at), before, at, prompt: `undo: ${turn.prompt}`, undoes: turn.turn }
+      const undo: TurnRecord = { turn: as ?? newId(at), before, at, prompt: undoPrompt(turn), undoes: turn.turn }
       turns.put(undo)
       const folder = asideFolder(dir, undo.turn)
       const files = await copyConflicts(repository, moves, folder)

@@ -32,21 +32,38 @@ export async function changesBetween(
 
 const plain = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
 
-export async function diffTrees(repository: Repository, from: string, to: string): Promise<Diff> {
-  const [stat, patch] = await Promise.all([statTrees(repository, from, to), repository.git([...plain, '-p', from, to])])
-  return { patch: checked(patch).out.toString('utf8'), stat }
+/** The patch and statistics between two trees. `below`: the folder that the patch names in front of each path, with a slash at its end. */
+export async function diffTrees(repository: Repository, from: string, to: string, below = ''): Promise<Diff> {
+  const [stat, patch] = await Promise.all([
+    statTrees(repository, from, to),
+    repository.git([...plain, ...inFolder(below), '-p', from, to]),
+  ])
+  return { patch: withRenamesIn(below, checked(patch).out.toString('utf8')), stat }
 }
 
+const inFolder = (below: string) => (below === '' ? [] : [`--src-prefix=a/${below}`, `--dst-prefix=b/${below}`])
+
+/** Git names renamed files without the prefix. A line of a file's content never begins like these lines. */
+const withRenamesIn = (below: string, patch: string) =>
+  below === '' ? patch : patch.replaceAll(/^(rename (?:from|to) "?)/gm, (line) => line + below)
+
 /** Like `diffTrees`, with a patch that is cut after `most` bytes, for models that need only its gist. */
-export async function briefDiff(repository: Repository, from: string, to: string, most: number): Promise<Diff> {
+export async function briefDiff(
+  repository: Repository,
+  from: string,
+  to: string,
+  most: number,
+  below = '',
+): Promise<Diff> {
   let bytes = 0
   const enough = (chunk: Uint8Array) => (bytes += chunk.length) > most
   const [stat, ran] = await Promise.all([
     statTrees(repository, from, to),
-    repository.git([...plain, '-p', from, to], { enough }),
+    repository.git([...plain, ...inFolder(below), '-p', from, to], { enough }),
   ])
-  if (bytes <= most) return { patch: checked(ran).out.toString('utf8'), stat }
-  return { patch: `${ran.out.subarray(0, most).toString('utf8')}\n[… the rest is left out …]\n`, stat }
+  if (bytes <= most) return { patch: withRenamesIn(below, checked(ran).out.toString('utf8')), stat }
+  const cut = ran.out.subarray(0, most).toString('utf8')
+  return { patch: `${withRenamesIn(below, cut)}\n[… the rest is left out …]\n`, stat }
 }
 
 export async function statTrees(repository: Repository, from: string, to: string): Promise<FileStat[]> {

@@ -71,7 +71,7 @@ export class TreeTaker {
     return existsSync(lastFile(this.#repository.dir))
   }
 
-  take(): Promise<string> {
+  take(): Promise<TakenTree> {
     return this.#inTurn(() => this.#takeInTime())
   }
 
@@ -80,16 +80,16 @@ export class TreeTaker {
     this.#stop.abort()
   }
 
-  async #takeInTime(): Promise<string> {
+  async #takeInTime(): Promise<TakenTree> {
     const since = stampedAt(this.#slow)
     if (since !== undefined && timeApart(this.#clock.now(), since) < day) throw this.#tooSlow()
     const late = new AbortController()
     const done = new AbortController()
     callAfter(this.#clock, this.#limits.ms, done.signal, () => late.abort())
     try {
-      const { tree, isSame } = await this.#takeOrRebuild(AbortSignal.any([late.signal, this.#stop.signal]))
+      const { isSame, ...taken } = await this.#takeOrRebuild(AbortSignal.any([late.signal, this.#stop.signal]))
       if (isSame) this.#look()
-      return tree
+      return taken
     } catch (error) {
       if (!late.signal.aborted) throw error
       stamp(this.#slow, this.#clock.now())
@@ -164,8 +164,11 @@ export class TreeTaker {
   }
 }
 
+/** A tree, and the repositories inside the project, of which it holds only the commit. */
+type TakenTree = { tree: string; nested: RawPath[] }
+
 /** `isSame`: git found no change, and nothing but the usual files says what is ignored. */
-type Taken = { tree: string; isSame?: true }
+type Taken = TakenTree & { isSame?: true }
 
 /** No take lasts longer, in any process. */
 const longestTakeMs = 10 * 60_000
@@ -191,7 +194,8 @@ async function takeTree(
     const options = await rules.refresh()
     const userIndex = rules.userIndex()
     const known = options.length === 0 ? lastTake(dir, shared) : undefined
-    if (known?.userIndex === userIndex && looksTheSame(repository, known.index)) return { tree: known.tree }
+    if (known?.userIndex === userIndex && looksTheSame(repository, known.index))
+      return { tree: known.tree, nested: known.nested }
     const lender = borrowIndex(shared, index) ? undefined : await borrowPersonIndex(repository, index, limits)
     const last = lastTake(dir, index)
     const look: Git = (args, more) => repository.git([...options, ...args], { index, signal, ...more })
@@ -201,26 +205,30 @@ async function takeTree(
       last?.userIndex === userIndex || lender !== undefined ? [] : rules.forced(),
     ])
     if (last && changed.length === 0 && forced.length === 0) {
-      rememberTake(dir, { tree: last.tree, userIndex })
-      return options.length === 0 ? { tree: last.tree, isSame: true } : { tree: last.tree }
+      const { tree, nested } = last
+      rememberTake(dir, { tree, nested, userIndex })
+      return options.length === 0 ? { tree, nested, isSame: true } : { tree, nested }
     }
     const bytes = await checkBytes(root, [...changed, ...forced], limits.bytes)
     if (bytes > muchAtOnce) requestCleanup(dir)
+    // Git lists a repository that is not in the index yet with a slash at its end.
+    const nested = new Set(changed.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1)))
     const tree = await inQuarantine(repository, async ({ objects, admit }) => {
       const git: Git = (args, more) => look(args, { objects, ...more })
       await addMany(git, changed, limits, () => {
         admit()
         if (lender === undefined) publish(index, shared)
       })
-      await addAll(git, root, index)
+      for (const path of await addAll(git, root, index)) nested.add(path)
       await addForced(git, root, forced)
       const lent = lender !== undefined || repository.lender() !== undefined
       return treeOf(checked(await git(['write-tree', ...(lent ? ['--missing-ok'] : [])])))
     })
     if (lender !== undefined) keepLoan(dir, { tree, objects: lender })
     if (existsSync(index)) renameSync(index, shared)
-    rememberTake(dir, { tree, userIndex })
-    return { tree }
+    const taken = { tree, nested: [...nested].sort() }
+    rememberTake(dir, { ...taken, userIndex })
+    return taken
   } finally {
     for (const path of [index, `${index}.lock`]) rmSync(path, { force: true })
   }
@@ -266,7 +274,7 @@ function borrowIndex(shared: string, own: string): boolean {
 }
 
 /** The result of the last take, so that a take of an unchanged project asks git only once. */
-type LastTake = { index: string; tree: string; userIndex: string }
+type LastTake = TakenTree & { index: string; userIndex: string }
 
 const lastFile = (dir: string) => join(dir, 'last')
 
@@ -275,7 +283,8 @@ function lastTake(dir: string, index: string): LastTake | undefined {
   try {
     const last = JSON.parse(readFileSync(lastFile(dir), 'utf8')) as LastTake
     const object = join(dir, 'objects', last.tree.slice(0, 2), last.tree.slice(2))
-    return last.index === fileMark(index) && last.index !== '' && existsSync(object) ? last : undefined
+    const isWhole = last.index !== '' && Array.isArray(last.nested)
+    return isWhole && last.index === fileMark(index) && existsSync(object) ? last : undefined
   } catch {
     return undefined
   }

@@ -16,6 +16,9 @@ export type TurnRecord = {
   cutOff?: true
   /** The turn that this one undid. */
   undoes?: string
+  /** The marks of the files with keys when the turn began, and those files that it changed: no copy of them is kept. */
+  secrets?: Record<string, string>
+  uncopied?: string[]
 }
 
 /** The records of turns, one file each, so that parallel processes never write the same file. */
@@ -31,6 +34,11 @@ export class TurnRecords {
 
   put(kept: TurnRecord): void {
     writeWhole(this.#place(kept.turn), JSON.stringify(kept), join(this.#work, randomName()))
+  }
+
+  /** The record of one turn, as it was put last. */
+  get(turn: string): TurnRecord | undefined {
+    return parsed(this.#place(turn))[0]
   }
 
   drop(turn: string): void {
@@ -63,6 +71,34 @@ export function lastUndoable(oldestFirst: readonly TurnRecord[]): TurnRecord | u
     else if (kept.before !== kept.after) return kept
   }
   return undefined
+}
+
+/**
+ * The undo to redo when none is named: the newest that is no redo and was not undone itself. A turn that changed files since ends what
+ * can be redone without a name.
+ */
+export function lastRedoable(oldestFirst: readonly TurnRecord[]): TurnRecord | undefined {
+  const isUndone = ({ turn }: TurnRecord): boolean => oldestFirst.some((one) => one.undoes === turn && !isUndone(one))
+  const isRedo = ({ undoes }: TurnRecord): boolean => {
+    const undo = oldestFirst.find(({ turn, undoes: earlier }) => turn === undoes && earlier !== undefined)
+    return undo !== undefined && !isRedo(undo)
+  }
+  for (const kept of oldestFirst.toReversed()) {
+    if (isUndone(kept)) continue
+    if (kept.undoes !== undefined && !isRedo(kept)) return kept
+    if (kept.undoes === undefined && kept.before !== kept.after) return undefined
+  }
+  return undefined
+}
+
+const undoMark = 'undo: '
+const redoMark = 'redo: '
+
+/** The prompt that the undo of a turn is listed under: the undo of an undo is a redo, and the undo of that an undo again. */
+export function undoPrompt(turn: TurnRecord): string {
+  const [mark, text] = [turn.prompt.slice(0, undoMark.length), turn.prompt.slice(undoMark.length)]
+  if (turn.undoes === undefined || (mark !== undoMark && mark !== redoMark)) return undoMark + turn.prompt
+  return (mark === undoMark ? redoMark : undoMark) + text
 }
 
 function cutOff(kept: TurnRecord, next: TurnRecord | undefined): TurnRecord {

@@ -50,6 +50,7 @@ export async function planUndo(repository: Repository, turn: TurnRecord, now: st
       path: readablePath(path),
       why: 'it was ignored before the turn, and may be older',
     })),
+    ...(turn.uncopied ?? []).map((path) => ({ path, why: 'files with keys are ignored, and no copy of them is kept' })),
   ]
   const conflicts = possible.filter((move) => move.conflict).map((move) => readablePath(move.path))
   return { turn, steps: stepsOf(possible, renamed), conflicts, left, moves: possible }
@@ -62,7 +63,10 @@ export function movesBack(back: readonly Change[], since: readonly Change[]): { 
   const later = new Map(since.map((change) => [change.path, change]))
   const moves: Move[] = []
   const repositories: RawPath[] = []
+  const links = back.filter(({ to }) => to?.mode === nested).map(({ path }) => `${path}/`)
   for (const { path, from, to } of back) {
+    // Files of a repository that lost its .git came with no turn: they are not deleted.
+    if (links.some((link) => path.startsWith(link))) continue
     const again = later.get(path)
     const found = again ? again.to : from
     if (same(found, to)) continue

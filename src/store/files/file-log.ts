@@ -119,10 +119,12 @@ export class FileLog<T> implements Log<T> {
 
   /** Removes the file instead of emptying it, so that other processes notice that the log is a new file. */
   async clear(): Promise<void> {
+    // Nothing of a log without durable lines is expected after a power cut, and the disk need not be waited for.
+    const { isUnsynced } = this.#pen
     this.#pen.close()
     try {
       unlinkSync(this.#path)
-      syncFolder(dirname(this.#path))
+      if (!isUnsynced) syncFolder(dirname(this.#path))
     } catch (error) {
       if (!isMissing(error)) throw storeError('clear', this.#path, error)
     }

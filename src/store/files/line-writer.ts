@@ -30,8 +30,16 @@ export class LineWriter {
     const first = this.#put(text)
     // If another process cleared the log in that moment, the lines belong into the new file.
     const { sheet, at } = this.#current() === first.sheet ? first : this.#put(text)
-    if (!unsynced) await sheet.keep()
+    if (unsynced) return at
+    if (!sheet.isNamed) syncFolder(dirname(this.#path))
+    sheet.isNamed = true
+    await sheet.keep()
     return at
+  }
+
+  /** Whether lines were written and none of them is durable. */
+  get isUnsynced(): boolean {
+    return this.#sheet?.isNamed === false
   }
 
   /** Closes the file; the next line opens it again. */
@@ -76,7 +84,6 @@ export class LineWriter {
     this.close()
     makeFolder(dirname(this.#path))
     const fd = openSync(this.#path, 'a+', 0o600)
-    syncFolder(dirname(this.#path))
     return (this.#sheet = new OpenFile(fd))
   }
 }
@@ -84,6 +91,8 @@ export class LineWriter {
 /** An open file. A cleared log goes on in another one. */
 class OpenFile {
   readonly fd: number
+  /** Whether the name of the file in its folder is durable. */
+  isNamed = false
   #id: { ino: number; dev: number }
   #own: { bytes: Buffer; end: number } | undefined
   #flushing: Promise<void> = Promise.resolve()

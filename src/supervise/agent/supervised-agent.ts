@@ -18,6 +18,8 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { wallAround } from '../../native/agent-wall.ts'
 import { conversationOf } from '../../turn/app.ts'
 import { openProject, openSession, slugOf } from '../../home/project.ts'
+import { cliSessionRecord } from '../../home/cli-sessions.ts'
+import { profileOf } from '../../settings/agent-settings.ts'
 import { version } from '../../base/version.ts'
 import { hubProtocol } from '../../hub/model/hub-protocol.ts'
 import { borderOf } from '../../border/border.ts'
@@ -69,6 +71,7 @@ export function cliOpener(
       leash,
       terminal: { id: session.state.terminal, title: agent.name, mode: 'window' as const },
       resume,
+      began: cliSessionRecord(place.home, profileOf(agent), true),
     }
     const how = found ? 'there' : resume !== undefined && composes(spec) ? 'resumed' : 'began'
     found = false

@@ -121,12 +121,23 @@ function advicePrompt(role: string, asked: string, about: CouncilQuestion, { res
 function roundNote({ advice, silent }: AdviceRound): string {
   const who = ({ role, agent, by, prose }: Advice) =>
     `${roleLabel(role)} (${by}${by === agent ? '' : ` for ${agent}`}${prose ? ', unstructured' : ''})`
-  const why = ({ role, agent, why }: NoAdvice) => `${roleLabel(role)} (${agent}: ${firstLine(why, 120)})`
   return [
     ...(advice.length > 0 ? [`advice: ${advice.map(who).join(', ')}`] : []),
-    ...(silent.length > 0 ? [`no advice: ${silent.map(why).join(', ')}`] : []),
+    ...(silent.length > 0 ? [`no advice: ${silentWords(silent)}`] : []),
     ...(advice.length === 0 ? ['answering directly'] : []),
   ].join('; ')
+}
+
+/** An agent that is dead in several roles is named once, with its roles. */
+function silentWords(silent: readonly NoAdvice[]): string {
+  const roles = new Map<string, string[]>()
+  for (const { role, agent, why } of silent) {
+    const fault = `${agent}: ${firstLine(why, 120)}`
+    roles.set(fault, [...(roles.get(fault) ?? []), roleLabel(role)])
+  }
+  return [...roles]
+    .map(([fault, those]) => `${those.join(', ').replace(/, (?=[^,]*$)/, ' and ')} (${fault})`)
+    .join(', ')
 }
 
 /** An approach as an advisor proposes it. */

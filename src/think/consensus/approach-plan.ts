@@ -86,13 +86,16 @@ export function toApproach({ name, how, why, installs, code, check }: PlanStep, 
 /** A note names at most this many dropped approaches. */
 const mostNamed = 5
 
-/** Notes about the plan, one line each: what was chosen and why, what was dropped and why, and the dissent. */
-export function planNotes({ steps: [first, ...rest], dropped, dissent, by }: ApproachPlan): string[] {
+/**
+ * Notes about the plan, one line each: what was chosen and why, what was dropped and why, and the dissent. `passedOn`: without an approach
+ * the agent gets what the advisors wrote.
+ */
+export function planNotes({ steps: [first, ...rest], dropped, dissent, by }: ApproachPlan, passedOn = false): string[] {
   const lost = droppedWords(dropped)
-  if (!first)
-    return [
-      `${lost ? `no approach is possible here: ${lost}` : "the advisors' answers could not be used"}; answering directly`,
-    ]
+  if (!first) {
+    const why = lost ? `no approach is possible here: ${lost}` : 'the advisors named no approach that could be read'
+    return [`${why}; ${passedOn ? 'what they wrote is passed on' : 'answering directly'}`]
+  }
   const who = by === undefined ? 'chosen by majority' : `chosen by ${by}`
   return [
     [

@@ -29,7 +29,7 @@ async function* adviseApproaches(thinking: ThinkingTurn): AsyncGenerator<Event, 
   const { plan, round } = council
   if (plan.steps.length === 0) {
     const words = round.advice.map(({ role, words }) => quoted('advice', clipped(words, 4_000), role))
-    return { ok: true, text: [...planNotes(plan), ...words].join('\n\n') }
+    return { ok: true, text: [...planNotes(plan, true), ...words].join('\n\n') }
   }
   const steps = plan.steps.map((step, at) => {
     const { name, how, check } = toApproach(step, at === 0 ? plan.dissent : '')
@@ -49,7 +49,7 @@ async function* agree(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   if (thinking.over) return thinking.over
   if (!council) return yield* actAlone(thinking)
   const { plan, round } = council
-  for (const words of planNotes(plan)) yield note(words)
+  for (const words of planNotes(plan, proseFor(plan, round).length > 0)) yield note(words)
   if (plan.steps.length === 0) return yield* actAlone(thinking, plan, round)
   return yield* carryOut(plan, thinking)
 }
@@ -73,6 +73,10 @@ async function* carryOut(
   return yield* giveUp(clipped(task, 300), tried, known)
 }
 
+/** The advice that only the actor can read: a chair has read it already. */
+const proseFor = ({ by }: ApproachPlan, { advice }: AdviceRound) =>
+  by === undefined ? advice.filter(({ prose }) => prose) : []
+
 /** The actor decides itself how to work, and learns which approaches cannot work and what unstructured advice there was. */
 async function* actAlone(
   thinking: ThinkingTurn,
@@ -81,7 +85,7 @@ async function* actAlone(
 ): AsyncGenerator<Event, Outcome> {
   const { turn, resources } = thinking
   const impossible = plan?.dropped.map(({ name, why }) => `${name}: ${why}`) ?? []
-  const prose = plan?.by === undefined ? (round?.advice.filter((one) => one.prose) ?? []) : []
+  const prose = plan && round ? proseFor(plan, round) : []
   const words = [
     turn.prompt,
     resources.machine.description,

@@ -44,15 +44,15 @@ export async function* runTask(
   // A whole may be done by its parts, and earlier work may be enough: the check comes before the work.
   const now = whole || earlier ? yield* runCheck(check, done, thinking) : undefined
   if (thinking.over) return { end: thinking.over }
-  // A whole whose check is not allowed to run is as done as its parts are.
-  if (now?.passed || (whole && now?.refused)) return { seen: now }
+  // A whole whose check says nothing is as done as its parts are.
+  if (now?.passed || (whole && now?.undecided)) return { seen: now }
   const title = taskTitle(task)
   const hints = [
     ...(task.task === title ? [] : [task.task]),
     ...(whole ? ['All its parts are done, and its check still fails. Find out why, and fix it:'] : []),
     ...(earlier && !whole ? [earlier.hint] : []),
     ...(task.failed === undefined ? [] : ['It was tried in an earlier turn, and failed:', clipped(task.failed, 2_000)]),
-    ...(now && !now.refused ? [clipped(now.evidence, 2_000)] : []),
+    ...(now && !now.undecided ? [clipped(now.evidence, 2_000)] : []),
   ]
   const back = new SteppingBack(thinking, treeTaskPrompt(request, tasks))
   const pursuit = yield* pursue(

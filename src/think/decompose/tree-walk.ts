@@ -75,8 +75,8 @@ const withState = (tasks: readonly TreeTask[], some: readonly TreeTask[], state:
   )
 
 function withResult(tasks: readonly TreeTask[], { id }: TreeTask, seen: CheckResult): TreeTask[] {
-  if (!seen.passed && !seen.refused) return changeTask(tasks, id, { state: 'dead', failed: seen.evidence })
-  const done = { state: 'done' as const, failed: undefined, unseen: seen.refused }
+  if (!seen.passed && !seen.undecided) return changeTask(tasks, id, { state: 'dead', failed: seen.evidence })
+  const done = { state: 'done' as const, failed: undefined, unseen: seen.undecided ? (true as const) : undefined }
   return changeTask(tasks, id, done).map((task) => defined(task))
 }
 

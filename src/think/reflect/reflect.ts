@@ -4,9 +4,10 @@ import type { FrameworkDefinition, TriedWay } from '../framework-agent.ts'
 import type { Check, CheckResult } from '../goal-check.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { Critique, Flaw, ReviewedWork } from './critique.ts'
+import { defined } from '../../base/defined.ts'
 import { SteppingBack } from '../consensus/council.ts'
 import { frameworkAgent, giveUp } from '../framework-agent.ts'
-import { askJudge, runCheck } from '../goal-check.ts'
+import { askJudge, checkName, ranCommand, runCheck } from '../goal-check.ts'
 import { projectChecks } from '../project-checks.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { offerRevert } from '../revert-offer.ts'
@@ -38,16 +39,20 @@ async function* adviseCritique(thinking: ThinkingTurn): AsyncGenerator<Event, Ou
 
 async function* reflection(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const { turn, resources } = thinking
+  const proof = new Proof(thinking)
+  yield* proof.prepare()
+  if (thinking.over) return thinking.over
   const mark = await resources.checkpoints?.mark()
   yield thinking.phase('doing the work')
   const made = yield* thinking.act([turn.prompt, resources.machine.description].join('\n\n'))
   if (!isDone(made)) return made
   const critique = yield* askCritic(await workSince(made.text, mark, thinking), thinking)
   if (thinking.over) return thinking.over
-  if (critique.flaws.length === 0 && critique.words === undefined) return yield* verify(made, critique, mark, thinking)
+  if (critique.flaws.length === 0 && critique.words === undefined)
+    return yield* verify(made, critique, mark, proof, thinking)
   yield thinking.phase('fixing what was found')
   const refined = yield* thinking.act(refinePrompt(critique))
-  return isDone(refined) ? yield* verify(refined, critique, mark, thinking) : refined
+  return isDone(refined) ? yield* verify(refined, critique, mark, proof, thinking) : refined
 }
 
 type DoneOutcome = Outcome & { ok: true }
@@ -72,15 +77,17 @@ async function* verify(
   made: DoneOutcome,
   critique: Critique,
   mark: string | undefined,
+  proof: Proof,
   thinking: ThinkingTurn,
 ): AsyncGenerator<Event, Outcome> {
-  const proof = new Proof(critique.flaws, thinking)
+  const { flaws } = critique
   const tried: TriedWay[] = []
   for (let outcome = made; ;) {
-    const seen = yield* proof.check(await workSince(outcome.text, mark, thinking))
+    const seen = yield* proof.check(await workSince(outcome.text, mark, thinking), flaws)
     if (thinking.over) return thinking.over
-    thinking.passed = seen.passed
-    if (seen.passed) return outcome
+    thinking.passed = seen.undecided ? undefined : seen.passed
+    if (seen.undecided) yield note(`the work could not be checked: ${firstLine(seen.evidence)}`)
+    if (seen.passed || seen.undecided) return outcome
     const what = tried.length === 0 ? 'the work' : 'the work after another fix'
     tried.push({ what, seen: clipped(seen.evidence, 600) })
     if (tried.length === mostFailures) break
@@ -110,7 +117,7 @@ async function* stepBack(
   if (thinking.over) return thinking.over
   if (first) {
     // The project's own tests decide, whatever the council would check.
-    const pursuit = yield* back.pursue(first, failures, { check: yield* proof.goal(), decides: true })
+    const pursuit = yield* back.pursue(first, failures, { check: proof.goal(critique.flaws), decides: true })
     if ('outcome' in pursuit) return pursuit.outcome
     tried.push(...pursuit.tried)
   }
@@ -123,63 +130,78 @@ function fixPrompt({ evidence }: CheckResult): string {
   return [
     'Your work was checked, and the check failed:',
     quoted('check', evidence),
-    'Find out why, and fix the cause; change a test only if it contradicts the request. If it failed before your work too, and has nothing to do with it, say how you know. Then answer the person so that it can be read without what was said before.',
+    'Find out why, and fix the cause; change a test only if it contradicts the request. Then answer the person so that it can be read without what was said before.',
   ].join('\n\n')
 }
 
 /**
- * Checks work by the project's own build and tests; a judge decides if the project has no checks, or they are not allowed to
- * run.
+ * Checks work by the project's own build and tests, of which only what the work made worse counts against it. A judge decides if the
+ * project has no checks, if they are not allowed to run, or if they fail as they did before.
  */
 class Proof {
-  #flaws: readonly Flaw[]
   #thinking: ThinkingTurn
-  #checks: Check[] | undefined
+  #checks: Check[] = []
   #refused = false
 
-  constructor(flaws: readonly Flaw[], thinking: ThinkingTurn) {
-    this.#flaws = flaws
+  constructor(thinking: ThinkingTurn) {
     this.#thinking = thinking
   }
 
-  async *check(work: ReviewedWork): AsyncGenerator<Event, CheckResult> {
-    const passed: string[] = []
-    // If no file changed, the project's checks say nothing about the work.
-    for (const check of work.files?.length === 0 ? [] : yield* this.#projectChecks()) {
-      const seen = yield* runCheck(check, work, this.#thinking)
-      if (this.#thinking.over || (!seen.passed && !seen.refused)) return seen
-      if (seen.passed) passed.push(firstLine(seen.evidence))
-      else yield* this.#drop(check, seen)
+  /** Runs the project's checks before the work begins. */
+  async *prepare(): AsyncGenerator<Event, void> {
+    const { checks, missing } = await projectChecks(this.#thinking.resources)
+    if (missing.length > 0) yield note(`the work cannot be checked with ${missing.join(', ')}: not installed`)
+    for (const check of checks) yield* this.#begin(check)
+  }
+
+  /** Keeps how a check ends before the work. One that is not allowed to run is not asked for again. */
+  async *#begin(check: Check & { kind: 'command' }): AsyncGenerator<Event, void> {
+    const thinking = this.#thinking
+    if (thinking.over) return
+    yield thinking.phase(`checking before the work: ${checkName(check)}`)
+    const { exit, text, why, forbidden } = yield* ranCommand(check.command, thinking.resources, thinking.turn)
+    if (thinking.over) return
+    const ran = `\`${firstLine(check.command)}\``
+    if (forbidden) {
+      this.#refused = true
+      return yield note(`this check was not run: ${ran} was not allowed: ${firstLine(text)}`)
     }
-    if (passed.length > 0 && !this.#refused) return { passed: true, evidence: passed.join('\n') }
+    this.#checks.push(exit === 0 ? check : { ...check, before: defined({ exit, text }) })
+    if (exit !== 0) yield note(`${ran} fails before the work (${why ?? `exit ${exit}`}): only what gets worse counts`)
+  }
+
+  async *check(work: ReviewedWork, flaws: readonly Flaw[]): AsyncGenerator<Event, CheckResult> {
+    const passed: string[] = []
+    const failedBefore: string[] = []
+    // If no file changed, the project's checks say nothing about the work.
+    for (const check of work.files?.length === 0 ? [] : this.#checks) {
+      const seen = yield* runCheck(check, work, this.#thinking)
+      if (this.#thinking.over || (!seen.passed && !seen.undecided)) return seen
+      if (seen.passed) passed.push(firstLine(seen.evidence))
+      else if (seen.undecided === 'failed before') failedBefore.push(seen.evidence)
+      else this.#refused = true
+    }
+    if (passed.length > 0 && failedBefore.length === 0 && !this.#refused)
+      return { passed: true, evidence: passed.join('\n') }
     yield this.#thinking.phase('judging the work')
-    return yield* askJudge(this.#question(), work, this.#thinking)
+    return yield* askJudge(workQuestion(flaws, failedBefore), work, this.#thinking)
   }
 
   /** One check for approaches of the council: the project's last check, which is its tests, otherwise a judge. */
-  async *goal(): AsyncGenerator<Event, Check> {
-    return (yield* this.#projectChecks()).at(-1) ?? { kind: 'judge', question: this.#question() }
+  goal(flaws: readonly Flaw[]): Check {
+    return this.#checks.at(-1) ?? { kind: 'judge', question: workQuestion(flaws) }
   }
+}
 
-  async *#projectChecks(): AsyncGenerator<Event, Check[]> {
-    if (this.#checks) return this.#checks
-    const { checks, missing } = await projectChecks(this.#thinking.resources)
-    if (missing.length > 0) yield note(`the work cannot be checked with ${missing.join(', ')}: not installed`)
-    return (this.#checks = checks)
-  }
-
-  /** A check that was refused once is not asked for again in this turn. */
-  async *#drop(check: Check, { evidence }: CheckResult): AsyncGenerator<Event, void> {
-    this.#refused = true
-    this.#checks = this.#checks?.filter((one) => one !== check)
-    yield note(`this check was not run: ${firstLine(evidence)}`)
-  }
-
-  #question(): string {
-    const left = [
-      'Is none of these findings left in it, unless a finding is shown to be wrong?',
-      ...this.#flaws.map(flawText),
-    ]
-    return ['Does it do all that the task asks?', ...(this.#flaws.length > 0 ? left : [])].join('\n')
-  }
+function workQuestion(flaws: readonly Flaw[], failedBefore: readonly string[] = []): string {
+  const left = ['Is none of these findings left in it, unless a finding is shown to be wrong?', ...flaws.map(flawText)]
+  const red = [
+    'These checks failed before the work as well. They count against it only if the task asks for them to pass:',
+    ...failedBefore.map((evidence) => quoted('check', clipped(evidence, 2_000))),
+  ]
+  return [
+    'Does it do all that the task asks?',
+    ...(flaws.length > 0 ? left : []),
+    ...(failedBefore.length > 0 ? red : []),
+  ].join('\n')
 }

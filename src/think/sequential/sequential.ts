@@ -172,8 +172,8 @@ async function* checkFor(
 }
 
 async function* failsNow(check: Check, thinking: ThinkingTurn): AsyncGenerator<Event, boolean> {
-  const { passed, refused } = yield* runCheck(check, { task: thinking.turn.prompt, reply: '' }, thinking)
-  return !passed && !refused
+  const { passed, undecided } = yield* runCheck(check, { task: thinking.turn.prompt, reply: '' }, thinking)
+  return !passed && !undecided
 }
 
 /** A cause whose fix has no effect was not the cause. */

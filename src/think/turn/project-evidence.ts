@@ -25,9 +25,10 @@ export async function projectEvidence(app: App, turn: Turn, see: (event: Event) 
   })
   for (const command of commands) {
     const result = await drain(checkCommand({ command }, { tools }, turn), async (event) => see(event))
-    seen.push({ command, ...result })
+    const { passed, evidence, undecided } = result
+    seen.push({ command, passed, evidence, ...(undecided ? { refused: true as const } : {}) })
     // The build comes first: after it fails, the tests would only fail for the same reason.
-    if (!result.passed) break
+    if (!passed) break
   }
   return seen
 }

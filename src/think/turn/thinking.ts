@@ -4,6 +4,11 @@ import type { App } from '../../turn/app.ts'
 import type { Agreement } from '../cost-consent.ts'
 import type { Resources } from '../resources.ts'
 import type { FrameworkDefinition } from '../framework-agent.ts'
+import type { ThinkingParts } from '../thinking-parts.ts'
+import { defined } from '../../base/defined.ts'
+import { takesServers } from '../../settings/agent-settings.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { LabelPause } from '../label-pause.ts'
 import { unfinishedTreeFor } from '../decompose/saved-trees.ts'
 import { think } from '../think.ts'
 import { machineOf } from '../../native/machine-facts.ts'
@@ -12,12 +17,24 @@ import { frameworkResources, openLabeller } from './framework-resources.ts'
 import { offerAdvice } from './turn-advice.ts'
 import { treesOf } from './task-trees.ts'
 
-/** Makes an agent that thinks before `actor` acts. `first` is the agent that the person named, `turnBegan` the files before the turn. */
+/** `first` is the agent that the person named, `turnBegan` the files before the turn, and `snapshotTaken` when those are kept. */
+type ThinkingAround = Pick<ThinkingParts, 'snapshotTaken'> & { first?: string; turnBegan?: Resources['turnBegan'] }
+
+/** The slow answers of the agents that name frameworks, for each app. */
+const labelPauses = new WeakMap<App['thinking'], LabelPause>()
+
+function labelPauseOf({ thinking }: App): LabelPause {
+  const pause = labelPauses.get(thinking) ?? new LabelPause()
+  labelPauses.set(thinking, pause)
+  return pause
+}
+
+/** Makes an agent that thinks before `actor` acts. */
 export function openThinking(
   app: App,
   actor: Agent,
   how: Exclude<Thinking, 'off'> | 'resume',
-  { first, turnBegan }: { first?: string; turnBegan?: Resources['turnBegan'] } = {},
+  { first, turnBegan, snapshotTaken }: ThinkingAround = {},
 ): Agent {
   app.native.state.turn.thinks = true
   const agreement = {
@@ -29,21 +46,43 @@ export function openThinking(
     },
   }
   const load = frameworkLoaders(app, agreement, how === 'resume', first)
-  return think(actor, {
-    how: how === 'resume' ? 'decompose' : how,
-    machine: async () => machineSummary((await machineOf(app.native).known()).spec),
-    openLabeller: () => openLabeller(app),
-    resources: async () => {
-      // A framework starts programs and changes files by itself too.
-      await turnBegan?.()
-      const resources = await frameworkResources(app, actor)
-      return 'why' in resources ? resources : { ...resources, turnBegan }
-    },
-    offerAdvice: (ask) => offerAdvice(app, ask),
-    load: (framework) => load[framework](),
-    continuesTree: async (turn) => (await unfinishedTreeFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
-    ...agreement,
-  })
+  return think(
+    actor,
+    defined({
+      how: how === 'resume' ? 'decompose' : how,
+      machine: async () => machineSummary((await machineOf(app.native).known()).spec),
+      openLabeller: () => openLabeller(app),
+      labelPause: labelPauseOf(app),
+      snapshotTaken,
+      firstOffer: ownCommandsAlone(app) ? () => firstOffer(app) : undefined,
+      resources: async () => {
+        // A framework starts programs and changes files by itself too.
+        await turnBegan?.()
+        const resources = await frameworkResources(app, actor)
+        return 'why' in resources ? resources : { ...resources, turnBegan }
+      },
+      offerAdvice: (ask) => offerAdvice(app, ask),
+      load: (framework) => load[framework](),
+      continuesTree: async (turn) => (await unfinishedTreeFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
+      ...agreement,
+    }),
+  )
+}
+
+/** Whether no agent here can name a framework or be given the tool that calls for thought. */
+function ownCommandsAlone({ settings }: App): boolean {
+  return enabledAgents(settings).every((agent) => agent.kind !== 'native' && !takesServers(agent))
+}
+
+/** Whether the person was not told yet, in this project, that they can choose a framework. */
+async function firstOffer({ project }: App): Promise<boolean> {
+  try {
+    if ((await project.doc.read()).thinkingOffered) return false
+    await project.doc.update((doc) => ({ ...doc, thinkingOffered: true as const }))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Loads each framework when it is first chosen. `resume` goes on with the task tree that was left last; `first` is the agent that the person named. */

@@ -3,9 +3,11 @@ import type { PostgresAddress } from '../../../src/hub/ledgers/postgres/address.
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { realClock } from '../../../src/base/time/clock.ts'
-import { PostgresAuditBook } from '../../../src/hub/ledgers/postgres/audit-book.ts'
+import { PostgresAuditBook } from '../../../src/hub/ledgers/postgres/postgres-audit.ts'
 import { Connections } from '../../../src/hub/ledgers/postgres/connections.ts'
 import { PostgresHubBook } from '../../../src/hub/ledgers/postgres/hub-book.ts'
+import { Listener } from '../../../src/hub/ledgers/postgres/listener.ts'
+import { PostgresBooks } from '../../../src/hub/ledgers/postgres/postgres-books.ts'
 import { postgresAddress } from '../../../src/hub/ledgers/postgres/address.ts'
 import { postgresLedger } from '../../../src/hub/ledgers/postgres/postgres-ledger.ts'
 import { auditContract } from '../../contract/hub-audit.ts'
@@ -60,7 +62,9 @@ else
   auditContract('in PostgreSQL', {
     async make(clock, bounds) {
       const [{ address }] = await two()
-      return new PostgresAuditBook(connectionsTo(address), clock, bounds)
+      const connections = connectionsTo(address)
+      const books = new PostgresBooks(connections, new Listener(address, clock, 'test'))
+      return new PostgresAuditBook(connections, books, clock, bounds)
     },
   })
 

@@ -2,6 +2,7 @@ import type { HubLedger, NewChange, TaskRow } from '../../../src/hub/model/hub-l
 import type { PostgresAddress } from '../../../src/hub/ledgers/postgres/address.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { emptyWrites as nothing } from '../../../src/hub/model/hub-ledger.ts'
 import { postgresAddress } from '../../../src/hub/ledgers/postgres/address.ts'
 import { postgresLedger } from '../../../src/hub/ledgers/postgres/postgres-ledger.ts'
@@ -142,6 +143,24 @@ test('rounds that wait for each other in a circle both succeed, one after the ot
     [2, 2],
   )
   await Promise.all([one!.close(), other!.close()])
+})
+
+test('a ledger of the first schema gets the tables and indexes of a new one', { skip }, async () => {
+  const server = await sharedPostgres()
+  const shape = async (database: string) =>
+    (
+      await server.sql(
+        `SELECT c.relname AS name, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS needed,
+            CASE WHEN c.relkind = 'i' THEN pg_get_indexdef(c.oid) END AS index
+          FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+          WHERE c.relnamespace = 'termaite'::regnamespace ORDER BY 1, 2`,
+        database,
+      )
+    ).map((each) => ({ ...each }))
+  const [old, fresh] = await Promise.all([1, 2].map(async () => postgresAddress(await server.database(), { env: {} })))
+  await server.sql(readFileSync('test/fixtures/ledger-schemas/1.sql', 'utf8'), old!.database)
+  for (const address of [old!, fresh!]) await (await postgresLedger(address)).close()
+  assert.deepEqual(await shape(old!.database), await shape(fresh!.database))
 })
 
 test('agents of the first schema keep their machines when the rules of machines come', { skip }, async () => {

@@ -14,7 +14,7 @@ const entry = (id: string, over: object): PlacedEntry => ({
 const prompt = entry('e1', { type: 'prompt', by: 'user', text: 'Look' })
 const call = entry('e2', { type: 'call', call: 'c1', tool: 'shell', input: { command: 'ls' } })
 const result = entry('e3', { type: 'result', call: 'c1', ok: true, text: 'a b' })
-const reply = entry('e4', { type: 'reply', text: 'I look. Two files.' })
+const reply = entry('e4', { type: 'reply', text: 'I look. Two files.', calls: [{ call: 'c1', at: 7 }] })
 const end = entry('e5', { type: 'end', outcome: { ok: true, text: 'I look. Two files.' } })
 
 const part = { type: 'text' as const, by: 'claude' }
@@ -65,8 +65,9 @@ test('kept entries take the place of live words, whichever come first', () => {
   ]
   const kept = [
     ['e1', 'prompt', 'Look'],
+    ['e4', 'reply', 'I look.'],
     ['e2', 'call', 'ok a b'],
-    ['e4', 'reply', 'I look. Two files.'],
+    ['e4 1', 'reply', 'Two files.'],
   ]
   assert.deepEqual(shown([prompt, call, result, reply], live), kept)
   const over = [...kept, ['t1 closing 0', 'closing', '']]

@@ -49,6 +49,8 @@ test('the agent that acted mends the findings of another one, and build and test
   golden(t, facts)
   assert.deepEqual(result, { ok: true, text: 'mended' })
   assert.deepEqual(phasesIn(events), [
+    'checking before the work: npm run build',
+    'checking before the work: npm test',
     'doing the work',
     'looking for bugs, edge cases and security problems',
     'fixing what was found',
@@ -84,8 +86,10 @@ test('a review without findings is reported, and nothing is mended', async (t) =
 test('a matter of taste is reported, and nothing is mended for it', async (t) => {
   const { think } = rig({ reviews: [review(taste)] })
   const { facts } = await think()
-  const [made, told, next] = facts
-  golden(t, [made, told, next])
+  golden(
+    t,
+    facts.filter(({ type }) => type === 'reply' || type === 'note'),
+  )
 })
 
 test('the agent that acted is its own critic only when no other is available, and a note says so', async (t) => {
@@ -106,7 +110,7 @@ test('the agent that acted is its own critic only when no other is available, an
 test('tests that fail are mended once, and hold then', async (t) => {
   const { think, told } = rig({
     replies: ['made', 'mended'],
-    commands: { 'npm run build': 0, 'npm test': [{ exit: 1, text: '1 failing' }, 0] },
+    commands: { 'npm run build': 0, 'npm test': [0, { exit: 1, text: '1 failing' }, 0] },
   })
   const { facts, result } = await think()
   golden(t, facts)
@@ -118,7 +122,7 @@ test('work that fails twice is reverted if the person says so, and reported as f
   const { think, files } = rig({
     replies: ['made', 'mended', 'mended again'],
     reviews: [review(injection)],
-    commands: { 'npm run build': { exit: 2, text: 'TS2304' } },
+    commands: { 'npm run build': [0, { exit: 2, text: 'TS2304' }] },
   })
   const { ask, asked } = person(['back'])
   const { facts, result } = await think({ ask })
@@ -129,6 +133,42 @@ test('work that fails twice is reverted if the person says so, and reported as f
     ['the work failed. Revert the 1 file it changed?'],
   )
   assert.deepEqual(files, tested)
+})
+
+const red = { exit: 1, text: '✖ an old fault (3.1ms)\nℹ fail 1' }
+
+test('a test that was red before the work does not count against it: a judge decides', async (t) => {
+  const { think, told } = rig({
+    commands: { 'npm run build': 0, 'npm test': [red, { exit: 1, text: '✖ an old fault (4.7ms)\nℹ fail 1' }] },
+    reviews: [review(), json({ passed: true, quote: 'made', why: 'seen' })],
+  })
+  const { events, result } = await think()
+  golden(t, notesIn(events))
+  golden(t, told('gemini')[1]!)
+  assert.deepEqual([result, told('claude').length, told('gemini').length], [{ ok: true, text: 'made' }, 1, 2])
+})
+
+test('what the work broke beside a red test counts', async (t) => {
+  const worse = { exit: 1, text: '✖ an old fault (3.1ms)\n✖ a new one (1ms)\nℹ fail 2' }
+  const { think, told } = rig({
+    replies: ['made', 'mended'],
+    commands: { 'npm run build': 0, 'npm test': [red, worse, red] },
+    reviews: [review(), json({ passed: true, quote: 'mended', why: 'seen' })],
+  })
+  const { events, result } = await think()
+  golden(t, notesIn(events))
+  assert.deepEqual(result, { ok: true, text: 'mended' })
+  assert.ok(told('claude')[1]!.includes('✖ a new one'))
+})
+
+test('a judge that cannot be read or started leaves the answer as it is, and says that it could not be checked', async (t) => {
+  for (const judge of [says('Looks good to me.'), dies()]) {
+    const { think, told } = rig({ files: new Map(), agents: { claude: [review(), judge] }, actor: [says('made')] })
+    const { facts, events, result } = await think()
+    golden(t, notesIn(events))
+    golden(t, facts.at(-1)!)
+    assert.deepEqual([result, told('actor')], [{ ok: true, text: 'made' }, []])
+  }
 })
 
 test('without tests another agent judges, and is told the findings', async (t) => {
@@ -179,7 +219,10 @@ test('a review that cannot be read is asked for again, then handed on as words',
     reviews: [json({ findings: [{ severity: 'fatal' }] }), says('Bind the id.')],
   })
   const { facts } = await think()
-  golden(t, facts.slice(0, 3))
+  golden(
+    t,
+    facts.filter(({ type }) => type === 'reply' || type === 'note'),
+  )
   assert.equal(told('gemini').length, 2)
   assert.ok(told('claude')[1]!.includes('<review from="gemini">\nBind the id.\n</review>'))
 })
@@ -238,14 +281,20 @@ test('a cancel ends everybody, whatever is under way', async () => {
   const gemini = [review(injection)]
   const untested = { files: new Map<string, string>() }
   const phases: [string, Parameters<typeof rig>[0]][] = [
+    ['checking before the work: npm run build', { commands: { 'npm run build': 'hang' } }],
     ['doing the work', { actor: [hangs] }],
     ['looking for bugs, edge cases and security problems', { actor: [says('made')], agents: { claude: [hangs] } }],
     ['fixing what was found', { actor: [says('made'), hangs], agents: { gemini } }],
-    ['checking: npm run build', { commands: { 'npm run build': 'hang' } }],
+    ['checking: npm run build', { commands: { 'npm run build': [0, 'hang'] } }],
     ['judging the work', { ...untested, reviews: [review(), hangs] }],
     [
       'fixing what the check showed',
-      { actor: [says('made'), hangs], agents: { gemini: [review()] }, rewind: false, commands: { 'npm run build': 1 } },
+      {
+        actor: [says('made'), hangs],
+        agents: { gemini: [review()] },
+        rewind: false,
+        commands: { 'npm run build': [0, 1] },
+      },
     ],
   ]
   for (const [phase, o] of phases) {

@@ -14,7 +14,7 @@ import { optionLines } from '../../../core/talk/consent.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'
 import { withHub, shortId, taskLike } from '../../../hub/client/hub-client.ts'
-import { print, say, UsageError } from '../../../core/io.ts'
+import { listedTime, print, say, UsageError } from '../../../core/io.ts'
 import { wantedWorkspace } from '../../../hub/server/merge/own-workspaces.ts'
 import { nearest } from '../../../base/text/nearest.ts'
 import { list as listed, oneLine, table } from '../../../base/text/table.ts'
@@ -234,10 +234,11 @@ function list(io: Io, state: HubState, all: boolean, json: boolean): void {
   }
   const known = new Map(tasks.map((task) => [task.id, task]))
   const waits = (task: Task) => (task.state === 'QUEUED' ? waitReason(task, { ...state, tasks: known }) : undefined)
+  const since = (at: number) => listedTime(io, at, (at) => localTimeFrom(io.clock.now(), at))
   const rows = wanted.map((task) => [
     shortId(task.id),
     questionOf(agents, task) === undefined ? task.state : 'ASKING',
-    localTimeFrom(io.clock.now(), task.moved),
+    since(task.moved),
     task.agent ?? '',
     ...pipelineCell(task),
     oneLine(questionOf(agents, task) ?? task.question ?? task.why ?? waits(task) ?? '', 72),
@@ -247,7 +248,7 @@ function list(io: Io, state: HubState, all: boolean, json: boolean): void {
   const others = asking.map(({ id, asks }) => [
     id,
     'ASKING',
-    localTimeFrom(io.clock.now(), asks!.at),
+    since(asks!.at),
     id,
     ...(hasPipelines ? [''] : []),
     oneLine(asks!.text, 40),

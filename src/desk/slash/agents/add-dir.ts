@@ -57,7 +57,7 @@ async function add(controls: DeskControls, named: string, world: CommandWorld): 
 }
 
 async function remove(controls: DeskControls, named: string, { say }: CommandWorld): Promise<void> {
-  const { native, place, project, settings } = controls.app()
+  const { native, place } = controls.app()
   const path = resolve(place.cwd, named)
   const folder = native.folders.now.find((one) => one === named || one === path)
   if (folder === undefined)
@@ -66,16 +66,19 @@ async function remove(controls: DeskControls, named: string, { say }: CommandWor
         ? 'no folder was added, so there is nothing to remove.'
         : `${named} was not added. These were: ${native.folders.now.join(', ')}.`,
     )
+  say(await closeFolder(controls, folder), 'note')
+}
+
+/** Takes an added folder back from the agents. Returns a sentence for the person. */
+export async function closeFolder(controls: DeskControls, folder: string): Promise<string> {
+  const { native, project, settings } = controls.app()
   native.folders.remove(folder)
   const kept = (await project.doc.read()).folders?.includes(folder)
   if (kept)
     await project.doc.update((doc) => ({ ...doc, folders: (doc.folders ?? []).filter((one) => one !== folder) }))
   const again =
     settings.additionalFolders.length > 0 ? ' Settings that name it (additionalFolders) open it at the next start.' : ''
-  say(
-    `${folder} is closed to agents again. A command or server that still runs keeps it until it ends.${again}`,
-    'note',
-  )
+  return `${folder} is closed to agents again. A command or server that still runs keeps it until it ends.${again}`
 }
 
 /** The folders that can complete a typed path. */

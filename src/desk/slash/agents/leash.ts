@@ -7,20 +7,26 @@ import { enabledAgents, leashOf } from '../../../settings/enabled-agents.ts'
 import { consentOptions } from '../../../core/talk/consent.ts'
 import { choose, goingOn, knownWord } from '../shared/choice.ts'
 
+/** Typed in full, it sets the leash `all` and asks no more in this project. No card offers that, so no key pressed by habit gives it. */
+const lasting = 'all always'
+
 export function leashCommand(controls: DeskControls): Command {
   return {
     name: 'leash',
-    words: '[read|ask|edit|all]',
+    words: '[read|ask|edit|all|all always]',
     help: 'Choose how much the agents may do.',
     matters: true,
-    complete: (typed) => goingOn(typed, leashes),
+    complete: (typed) => goingOn(typed, [...leashes, lasting]),
     async run(args, world) {
+      const typed = args.trim().replace(/\s+/g, ' ')
       const leash =
-        args.trim() === ''
+        typed === ''
           ? await choose(world, `How much may the agents do? Now: ${controls.standing().leash}.`, leashes.map(asOption))
-          : knownWord('leash', args.trim(), leashes)
+          : typed === lasting
+            ? 'all'
+            : knownWord('leash', typed, leashes)
       if (leash === undefined) return
-      if (leash === 'all' && !(await agreesToAll(controls, world))) return
+      if (leash === 'all' && !(await agreesToAll(controls, world, typed === lasting))) return
       controls.setLeash(leash)
       const agents = enabledAgents(controls.app().settings).map(
         (agent) => `- ${agent.name}: ${leashWords(agent, leash)}`,
@@ -47,7 +53,7 @@ export function leashKeyCommand(controls: DeskControls): Command {
 }
 
 /** Asks before agents may do everything in a project. True if the person agrees, or has agreed permanently before. */
-async function agreesToAll(controls: DeskControls, world: CommandWorld): Promise<boolean> {
+async function agreesToAll(controls: DeskControls, world: CommandWorld, always = false): Promise<boolean> {
   const { project, settings } = controls.app()
   if ((await project.doc.read()).allAgreed) return true
   const { next } = controls.standing()
@@ -62,8 +68,8 @@ async function agreesToAll(controls: DeskControls, world: CommandWorld): Promise
       text: `Leash all: the agents may change and delete everything that you can, run any command and use the network, without asking. Allow that in ${project.root}?`,
       from: [],
       options: consentOptions({
-        once: { id: 'once', label: 'Yes, until you leave' },
-        always: { id: 'always', label: 'Yes, and do not ask again in this project' },
+        once: always ? undefined : { id: 'once', label: 'Yes, until you leave' },
+        always: always ? { id: 'always', label: 'Yes, and do not ask again in this project' } : undefined,
         no: { id: 'no', label: now === 'all' ? 'No' : `No, keep the leash ${now}` },
       }),
       enter: 'no',

@@ -11,8 +11,11 @@ import {
   leftWords,
   planWords,
   refuseWhileRunning,
+  redoPlan,
   undoPlan,
   undoTurn,
+  wayBack,
+  uncopiedWords,
 } from '../../../turn/undo.ts'
 import { oneLine } from '../../../base/text/table.ts'
 import { block } from '../shared/code-block.ts'
@@ -23,7 +26,7 @@ import { consentOptions } from '../../../core/talk/consent.ts'
 /** The longest patch that is shown in the chat. */
 const mostLines = 1_000
 
-/** The /diff and /undo commands. */
+/** The /diff, /undo and /redo commands. */
 export function changeCommands(controls: DeskControls): Command[] {
   return [
     {
@@ -38,7 +41,14 @@ export function changeCommands(controls: DeskControls): Command[] {
       words: '[turn]',
       help: 'Undo what a turn changed; asks first.',
       matters: true,
-      run: async (args, world) => undo(keeping(controls), args.trim() || undefined, world),
+      run: async (args, world) => takeBack(keeping(controls), args.trim() || undefined, world, 'undo'),
+    },
+    {
+      name: 'redo',
+      words: '[turn]',
+      help: 'Bring back what the last undo took away; asks first.',
+      matters: true,
+      run: async (args, world) => takeBack(keeping(controls), args.trim() || undefined, world, 'redo'),
     },
   ]
 }
@@ -47,30 +57,31 @@ async function diffText({ snapshots, project }: App, typed: string | undefined):
   const turn = await snapshotTurn({ snapshots, project }, typed, (turns) => lastUndoable(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
   const title = `“${oneLine(turn.prompt, 60)}” (${turn.turn})`
-  if (stat.length === 0) return `${title} changed no file.`
+  const uncopied = uncopiedWords(turn).map((words) => `\n${words}`)
+  if (stat.length === 0) return [`${title} changed no file.`, ...uncopied].join('\n')
   const lines = patch.trimEnd().split('\n')
   const rest = lines.length - mostLines
   const more = rest > 0 ? `\n${rest} more lines: termaite diff ${turn.turn}` : ''
-  return `${title}\n${block(statText(stat))}\n${block(lines.slice(0, mostLines).join('\n'), 'diff')}${more}`
+  return `${title}\n${block(statText(stat))}\n${block(lines.slice(0, mostLines).join('\n'), 'diff')}${more}${uncopied.join('\n')}`
 }
 
-async function undo(app: App, typed: string | undefined, world: CommandWorld): Promise<void> {
+async function takeBack(app: App, typed: string | undefined, world: CommandWorld, how: 'undo' | 'redo'): Promise<void> {
   const { snapshots, project, io } = app
-  const plan = await undoPlan({ snapshots, project }, typed)
+  const plan = await (how === 'undo' ? undoPlan : redoPlan)({ snapshots, project }, typed)
   if (plan.steps.length === 0) return world.say([...leftWords(plan.left), ...planWords(plan)].join('\n'), 'note')
   const beside = await turnsBesideUndo(project, plan.turn, io.clock.now())
   refuseWhileRunning(beside, plan.turn, undefined)
   const choice = await choose(
     world,
-    'Undo this? You can redo it.',
+    how === 'undo' ? 'Undo this? You can redo it with /redo.' : 'Redo this?',
     consentOptions({
-      once: { id: 'undo', label: 'Yes, undo it' },
+      once: { id: how, label: `Yes, ${how} it` },
       no: { id: 'leave', label: 'No, change nothing' },
     }),
     [{ type: 'text', text: [...planWords(plan), ...beside.words].join('\n') }],
   )
-  if (choice !== 'undo') return world.say('Nothing was changed.', 'note')
+  if (choice !== how) return world.say('Nothing was changed.', 'note')
   const undone = await undoTurn(app, plan)
-  const words = [...leftWords(undone.left), ...asideWords(undone), `Done. To redo the changes: /undo ${undone.turn}`]
+  const words = [...leftWords(undone.left), ...asideWords(undone), wayBack(how, '/')]
   world.say(words.join('\n'), 'note')
 }

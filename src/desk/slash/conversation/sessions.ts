@@ -2,7 +2,7 @@ import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 import type { Session } from '../../../store/index/conversation-index.ts'
 import type { SessionNode } from '../../session-lookup.ts'
 import type { DeskControls } from '../../desk-controls.ts'
-import { localTime } from '../../../base/time/local-time.ts'
+import { relativeTime } from '../../../base/time/local-time.ts'
 import { UsageError, voiceOf } from '../../../core/io.ts'
 import { sessionNamed, sessionTree, title, treeTitle } from '../../session-lookup.ts'
 import { fileStore } from '../../../store/files/file-store.ts'
@@ -71,7 +71,11 @@ async function pick(controls: DeskControls, world: CommandWorld): Promise<void> 
     others.length > most
       ? ` For ${others.length - most} older ones, type /resume and an id that termaite sessions lists.`
       : ''
-  const id = await choose(world, `Which session do you want to resume?${more}`, others.slice(0, most).map(asOption))
+  const id = await choose(
+    world,
+    `Which session do you want to resume?${more}`,
+    others.slice(0, most).map(asOption(controls)),
+  )
   const session = others.find((one) => one.session.id === id)?.session
   if (session) await goOn(controls, session, world)
 }
@@ -92,9 +96,9 @@ async function takenOver(controls: DeskControls, session: Session, cli: string):
   )
 }
 
-const asOption = (node: SessionNode) => ({
+const asOption = (controls: DeskControls) => (node: SessionNode) => ({
   id: node.session.id,
-  label: `${localTime(node.session.last)} · ${node.session.turns} ${node.session.turns === 1 ? 'turn' : 'turns'} · ${treeTitle(node)}`,
+  label: `${relativeTime(controls.app().io.clock.now(), node.session.last)} · ${node.session.turns} ${node.session.turns === 1 ? 'turn' : 'turns'} · ${treeTitle(node)}`,
 })
 
 const listed = (controls: DeskControls) => withIndex(controls, (index, project) => index.sessions({ project }))

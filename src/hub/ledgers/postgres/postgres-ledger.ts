@@ -16,7 +16,7 @@ import { LedgerInviteBook } from '../invite-book.ts'
 import { LedgerKeyBook } from '../key-book.ts'
 import { LedgerRequestBook } from '../request-book.ts'
 import { LedgerSignInBook } from '../sign-in-book.ts'
-import { PostgresAuditBook } from './audit-book.ts'
+import { PostgresAuditBook } from './postgres-audit.ts'
 import { PostgresBlobs } from './blobs.ts'
 import { PostgresHubBook } from './hub-book.ts'
 import { DatabaseClock } from './database-clock.ts'
@@ -73,6 +73,7 @@ class PostgresLedger implements HubLedger {
   readonly clock: DatabaseClock
   #clock: Clock
   #connections: Connections
+  #books: PostgresBooks
   #listener: Listener
   #sql
   /** The name of this hub in the news of the ledger. */
@@ -91,7 +92,7 @@ class PostgresLedger implements HubLedger {
     this.#connections = new Connections(address, clock, most)
     this.#listener = new Listener(address, clock, this.#hub)
     this.#sql = ledgerStatements(schema)
-    const books = new PostgresBooks(this.#connections, this.#listener)
+    const books = (this.#books = new PostgresBooks(this.#connections, this.#listener))
     this.keys = new LedgerKeyBook(books)
     this.invites = new LedgerInviteBook(books)
     this.signIns = new LedgerSignInBook(books)
@@ -107,7 +108,7 @@ class PostgresLedger implements HubLedger {
   }
 
   audit(bounds?: AuditBounds): HubAuditBook {
-    return new PostgresAuditBook(this.#connections, this.clock, bounds)
+    return new PostgresAuditBook(this.#connections, this.#books, this.clock, bounds)
   }
 
   async round<T, E = undefined>(

@@ -148,7 +148,7 @@ export class SqliteLedger implements HubLedger {
     const [agents, tasks] = [new AgentTable(rows), new TaskTable(rows)]
     const ready = new ReadyTasks(rows, { agents, tasks })
     this.#tables = { rows, tasks, agents, ready, changes: new ChangeTable(rows, mostChanges) }
-    const books = new SqliteBooks(db, path, rows, this.#serial)
+    const books = new SqliteBooks(path, rows, (work) => this.#serial(async () => inTransaction(db, work)))
     this.keys = new LedgerKeyBook(books)
     this.invites = new LedgerInviteBook(books)
     this.signIns = new LedgerSignInBook(books)

@@ -28,7 +28,7 @@ const today = 4
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-  ${storedTables.map(definitionIn).join('\n  ')}
+  ${storedTables.map((table) => definitionIn(table, 'sqlite')).join('\n  ')}
   CREATE INDEX IF NOT EXISTS tasks_tail ON tasks (tail);
   CREATE INDEX IF NOT EXISTS tasks_state ON tasks (state, created, id);
   CREATE INDEX IF NOT EXISTS tasks_workspace ON tasks (workspace, state, created, id);

@@ -1,25 +1,23 @@
-import type { DatabaseSync } from 'node:sqlite'
-import type { serialQueue } from '../../../base/serial-queue.ts'
 import type { BookDatabase, BookStatement, BookWork } from '../ledger-books.ts'
 import type { SqliteRows } from './sqlite-rows.ts'
-import { inTransaction } from '../../../store/sqlite.ts'
-import { nameErrors } from '../../../store/store-error.ts'
+import { nameErrors, storeError } from '../../../store/store-error.ts'
 
-/** The books of a ledger in SQLite. They are written between rounds, because a round is a transaction of the same connection. */
+/** Runs work in a transaction, when nothing else writes. */
+type Transaction = <T>(work: () => T) => Promise<T>
+
+/** Books in SQLite. Those of a ledger are written between rounds, because a round is a transaction of the same connection. */
 export class SqliteBooks implements BookDatabase {
   readonly kind = 'sqlite'
-  #db: DatabaseSync
   #path: string
-  #queue: ReturnType<typeof serialQueue>
+  #transaction: Transaction
   #rows: SqliteRows
   /** Counts the changes, which outdate cached rows. */
   #generation = 0
 
-  constructor(db: DatabaseSync, path: string, rows: SqliteRows, queue: ReturnType<typeof serialQueue>) {
-    this.#db = db
+  constructor(path: string, rows: SqliteRows, transaction: Transaction) {
     this.#path = path
     this.#rows = rows
-    this.#queue = queue
+    this.#transaction = transaction
   }
 
   table(name: string): string {
@@ -30,10 +28,12 @@ export class SqliteBooks implements BookDatabase {
     return nameErrors('read', this.#path, () => this.#run(work()))
   }
 
-  write<T>(work: () => BookWork<T>): Promise<T> {
-    return this.#queue(async () =>
-      nameErrors('write', this.#path, () => inTransaction(this.#db, () => this.#run(work()))),
-    )
+  async write<T>(work: () => BookWork<T>): Promise<T> {
+    try {
+      return await this.#transaction(() => this.#run(work()))
+    } catch (error) {
+      throw storeError('write', this.#path, error)
+    }
   }
 
   async change<T>(work: () => BookWork<T>): Promise<T> {

@@ -65,15 +65,18 @@ export class TaskTable {
    * A list of tasks. The index begins with the columns that the list names; if those match many rows, each state is read on its own and
    * newest first, so that only as many rows are read as the list wants.
    */
-  list({ conditions, values, states = taskStates, few, most = -1 }: TaskList): TaskRow[] {
+  list({ conditions, values, states, few, most = -1 }: TaskList): TaskRow[] {
     const has = (column: string) => conditions.includes(`${column} = ?`)
     const index = few ?? (has('agent') ? 'agent' : has('workspace') ? 'workspace' : 'state')
     const from = few === 'like' ? 'tasks' : `tasks INDEXED BY tasks_${index}`
-    const read = (which: readonly TaskState[]) => {
-      const sql = `SELECT created, id FROM ${from} WHERE ${[inStates(which), ...conditions].join(' AND ')} ${newestFirst} LIMIT ?`
+    const read = (which?: readonly TaskState[]) => {
+      const all = which ? [inStates(which), ...conditions] : conditions
+      const sql = `SELECT created, id FROM ${from} WHERE ${all.join(' AND ')} ${newestFirst} LIMIT ?`
       return this.#statement(sql).all(...values, most) as Place[]
     }
-    const places = few ? read(states) : [...new Set(states)].flatMap((state) => read([state])).toSorted(isNewer)
+    const places = few
+      ? read(states)
+      : [...new Set(states ?? taskStates)].flatMap((state) => read([state])).toSorted(isNewer)
     return this.rows((most < 0 ? places : places.slice(0, most)).map(({ id }) => id))
   }
 

@@ -26,8 +26,10 @@ export function fits(task: FittingTask, agent: HubAgent, rules = noRules): boole
 }
 
 /** Whether an agent has the capabilities that a task needs. */
-export const isAble = (task: Pick<Task, 'capabilities'>, agent: HubAgent, rules: FleetRules) =>
-  lacking(task, agent, rules).length === 0
+export function isAble({ capabilities }: Pick<Task, 'capabilities'>, agent: HubAgent, rules: FleetRules): boolean {
+  const has = rules.capabilitiesOf(agent)
+  return capabilities.every((wanted) => has.includes(wanted))
+}
 
 /** Whether an agent may be given any task at all. */
 export const isFree = (agent: HubAgent, rules: FleetRules) => agent.evicted === undefined && !rules.restOf(agent)

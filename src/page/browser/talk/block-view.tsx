@@ -42,7 +42,7 @@ export function BlockView({ block, acts }: { block: Block; acts: BlockActs }) {
           <Left count={block.dropped} words="earlier" />
           <Markdown text={block.text} />
           <Left count={block.more} words="more" />
-          {block.cut === undefined ? null : <p class="why">{cutWords[block.cut]}</p>}
+          {block.cut === undefined || block.failed ? null : <p class="why">{cutWords[block.cut]}</p>}
         </>
       )
     case 'thought':
@@ -54,9 +54,11 @@ export function BlockView({ block, acts }: { block: Block; acts: BlockActs }) {
     case 'call':
       return <CallView block={block} />
     case 'attempt':
-      return (
+      return block.said === '' ? (
+        <p class="why">{attemptWords(block)}</p>
+      ) : (
         <Folded title={attemptWords(block)} kind="why">
-          {block.said === '' ? <p class="quiet">It had said nothing.</p> : <Markdown text={block.said} />}
+          <Markdown text={block.said} />
         </Folded>
       )
     case 'error':

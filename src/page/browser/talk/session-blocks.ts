@@ -39,11 +39,12 @@ export function conversationBlocks(entries: readonly PlacedEntry[], live: Iterab
   const { done, live: open } = blocksOfEntries(withLive(entries, live) as Entry[], () => key++)
   const counts = new Map<string, number>()
   return [...done, ...open].map((block) => {
-    if (block.entry !== undefined && block.type !== 'error') return { name: block.entry, block }
-    const kind = `${block.turn} ${block.type}`
+    const entry = block.type === 'error' ? undefined : block.entry
+    const kind = entry ?? `${block.turn} ${block.type}`
     const count = counts.get(kind) ?? 0
     counts.set(kind, count + 1)
-    return { name: `${kind} ${count}`, block }
+    // The parts of an answer between its calls are of the same entry.
+    return { name: entry !== undefined && count === 0 ? entry : `${kind} ${count}`, block }
   })
 }
 

@@ -61,7 +61,7 @@ export function SessionView({ session, at }: { session: string; at?: string }) {
           <li
             key={name}
             data-name={name}
-            class={`${rowClass} ${block.type}${name === target ? ' target' : ''}`}
+            class={`${rowClass} ${block.type}${name === target ? ' target' : ''}${'failed' in block ? ' quiet' : ''}`}
             tabindex={block.type === 'prompt' ? -1 : undefined}
           >
             <BlockView block={block} acts={{ questionForm }} />
