@@ -7,10 +7,11 @@ type Env = Readonly<Record<string, string | undefined>>
 export type Argv = [string, ...string[]]
 
 /**
- * A command behind a wall, with the variables that it needs there. `settle` is called after its last process has exited, and names what it
- * removed.
+ * A command as it may be started, with the variables that it needs. `settle` is called after its last process has exited, and names what it
+ * removed. With `fixed` the process may take further turns, and `settle` is called at the end of each: the text holds everything that was
+ * decided for the process at its start. A process behind a wall takes one turn, because its private home is brought back at its end alone.
  */
-type Enclosed = { argv: Argv; vars: Record<string, string>; settle(): Promise<string[]> }
+type Enclosed = { argv: Argv; vars: Record<string, string>; fixed?: string; settle(): Promise<string[]> }
 
 /** Asks the person who watches the turn, and withdraws the question with the turn. */
 export type AskedPerson = (question: Question) => ReturnType<Ask>
@@ -44,8 +45,8 @@ export async function enclosed(
   enclose: Enclose | undefined,
   argv: Argv,
   seat: EnclosedSeat,
-): Promise<{ argv: Argv; env: Env; settle(): Promise<string[]> } | { refused: Failure }> {
+): Promise<{ argv: Argv; env: Env; fixed?: string; settle(): Promise<string[]> } | { refused: Failure }> {
   const walled = await enclose?.(argv, seat)
-  if (!walled) return { argv, env: seat.env, settle: async () => [] }
+  if (!walled) return { argv, env: seat.env, fixed: '', settle: async () => [] }
   return 'refused' in walled ? walled : { ...walled, env: { ...seat.env, ...walled.vars } }
 }

@@ -2,15 +2,21 @@ import type { LentServer, ScreenFacts } from '../core/profile/profile.ts'
 import { promises } from 'node:fs'
 import { join } from 'node:path'
 
-/** Opens an MCP server for this turn, if there is one; the CLI's files for it go into the folder. */
-export type Lend = () => Promise<{ server: LentServer; folder: string } | undefined>
+/**
+ * Opens an MCP server for this turn, if there is one; the CLI's files for it go into the folder. `lasting`: a process may go on using it in
+ * its next turns, under the same address and with the same tools.
+ */
+export type Lend = () => Promise<{ server: LentServer; folder: string; lasting?: true } | undefined>
 
-/** The arguments that give a CLI the MCP server of this turn; '' if it takes none. */
-export async function lentServerArguments(lends: ScreenFacts['lends'], lend: Lend | undefined): Promise<string> {
+/** The arguments that give a CLI the MCP server of this turn: '' if it takes none. `lasting` is false if they hold for this turn alone. */
+export async function lentServerArguments(
+  lends: ScreenFacts['lends'],
+  lend: Lend | undefined,
+): Promise<{ words: string; lasting: boolean }> {
   const lent = lends && (await lend?.())
-  if (!lent) return ''
+  if (!lent) return { words: '', lasting: true }
   const file = join(lent.folder, 'mcp.json')
   const { words, text } = lends(lent.server, file)
   if (text !== undefined) await promises.writeFile(file, text, { mode: 0o600 })
-  return words
+  return { words, lasting: lent.lasting === true }
 }

@@ -7,7 +7,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { SessionOptions } from '../home/project.ts'
 import type { ModelChoice } from '../settings/agent-settings.ts'
 import type { FallbackAgent } from '../people/offers/fallback-agent.ts'
-import { conversationOf, openApp, rosterParts } from '../turn/app.ts'
+import { conversationOf, idleMsOf, openApp, rosterParts } from '../turn/app.ts'
 import { setFolders } from '../native/added-folders.ts'
 import { UsageError } from '../core/io.ts'
 import { leaveSession } from '../native/native-parts.ts'
@@ -74,6 +74,7 @@ export class DeskApp {
       if ((line === 'coordinator') !== (this.app.mode === 'coordinator'))
         this.#use(line === 'coordinator' ? line : 'chat')
     }
+    await this.app.warm?.drop()
     await leaveSession(this.app.native, 'id' in wanted ? 'resume' : 'clear')
     const { mode } = this.app
     const options: SessionOptions =
@@ -91,6 +92,7 @@ export class DeskApp {
 
   async reload(): Promise<void> {
     const read = await this.#parts.read()
+    await this.app.warm?.drop()
     this.#use(this.app.mode, read)
     this.#read = read
     const { native, place, io, project } = this.app
@@ -149,7 +151,9 @@ export class DeskApp {
     const said = { ...read, leash, agents, rotationStrategy: strategy }
     const needed = mode !== 'chat' && !agents.some(({ kind }) => kind === 'native')
     const settings = inMode(needed ? withFallback(said, this.#spare) : said, mode)
-    const roster = openRoster(settings, rosterParts(this.app))
+    const { warm } = this.app
+    if (warm) warm.idleMs = idleMsOf(settings)
+    const roster = openRoster(settings, { ...rosterParts(this.app), warm })
     this.app = { ...this.app, settings, mode, roster, leash: loosestLeash(settings) }
   }
 

@@ -274,11 +274,13 @@ export class ProjectDesk implements ChatDesk {
     this.#others.close()
     await this.#commandRunner.close()
     this.#audience.close()
-    const { native, snapshots } = this.app()
+    const { native, snapshots, warm } = this.app()
     snapshots.stop()
     await this.#opening
     await leaveSession(native, 'prompt_input_exit')
-    await Promise.all([this.#turns.close(), closeNative(native)])
+    // A turn that was cancelled has given its process back by then.
+    const closed = this.#turns.close().then(() => warm?.close())
+    await Promise.all([closed, closeNative(native)])
   }
 
   /** Sends the first page, the status, warnings and the greeting. */

@@ -65,7 +65,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
     const keepAnswers = answerKeeper(profile, seat.cwd, homeOf(parts.env))
     const guarded = await guardedStart(argv, { agent, profile, own: homeOf(parts.env) }, seat)
     if ('refused' in guarded) return guarded
-    const { vars, told } = guarded
+    const { vars, fixed, told } = guarded
     const inner = await walled(guarded.argv, { ...seat, env: { ...seat.env, ...vars } })
     if (inner && 'refused' in inner) return inner
     const settle = async () => {
@@ -73,7 +73,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       await keepAnswers().catch(() => {})
       return [...told, ...removed]
     }
-    return inner ? { ...inner, vars: { ...vars, ...inner.vars }, settle } : { argv: guarded.argv, vars, settle }
+    return inner ? { ...inner, vars: { ...vars, ...inner.vars }, settle } : { argv: guarded.argv, vars, fixed, settle }
   }
 }
 

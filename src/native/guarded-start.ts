@@ -12,8 +12,11 @@ import { sha256 } from '../base/hash.ts'
 import { foldersDown } from '../base/files/real-path.ts'
 import { isThere } from '../base/files/files.ts'
 
-/** The command line and variables that make a CLI leave out what the project brings, with a note about that for the person. */
-type GuardedStart = { argv: Argv; vars: Record<string, string>; told: string[] }
+/**
+ * The command line and variables that make a CLI leave out what the project brings, with a note about that for the person. `fixed` is
+ * another text whenever a process would be started in another way, or with other files of the project.
+ */
+type GuardedStart = { argv: Argv; vars: Record<string, string>; fixed: string; told: string[] }
 
 /**
  * Makes a CLI leave out the project's own settings, hooks and servers unless the person has trusted them as they are now, and
@@ -26,7 +29,7 @@ export async function guardedStart(
 ): Promise<GuardedStart | { refused: Failure }> {
   const root = projectRoot(cwd)
   const found = foundFiles(profile, root, cwd)
-  const { state, out } = found.length === 0 ? unsteered : await (await trustBook(own)).of(root, cwd)
+  const { state, out, mark } = found.length === 0 ? unsteered : await (await trustBook(own)).of(root, cwd)
   const loose = out.filter((path) => found.some((name) => `/${path}/`.includes(`/${name}/`)))
   let trusted = state === 'trusted' && loose.length === 0
   // The file is named by its content, because agents in other projects are started at the same time.
@@ -64,7 +67,8 @@ export async function guardedStart(
         `${profile.title} was started without ${names}: this came with the project, and ${loose.length > 0 ? 'it cannot be trusted' : 'you have not trusted it'}. ${advice}.`,
       ]
   const words = isOwn ? [] : [start?.words, start?.instructions].filter((one) => one !== undefined)
-  return { argv: withWords(argv, words.join(' ')), vars: start?.env ?? {}, told }
+  const vars = start?.env ?? {}
+  return { argv: withWords(argv, words.join(' ')), vars, fixed: JSON.stringify([words, vars, mark, trusted]), told }
 }
 
 /**
@@ -89,7 +93,7 @@ function foundFiles({ projectFiles }: Profile, root: string, cwd: string): strin
 }
 
 /** The trust in a folder that has no files which steer a CLI. */
-const unsteered = { state: 'trusted', out: [] as string[] }
+const unsteered = { state: 'trusted', out: [] as string[], mark: '' }
 
 async function trustBook(own: string) {
   const [{ TrustBook }, { fileStore }] = await Promise.all([

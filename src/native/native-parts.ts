@@ -76,8 +76,8 @@ export type Toolbox = {
 }
 
 /**
- * How the acting agent asks for advice in the running turn: our own agent by `ask`, a CLI by an MCP server of ours that closes with
- * the turn. The server is opened when the first CLI is started.
+ * How the acting agent asks for advice in the running turn: our own agent by `ask`, a CLI by an MCP server of ours. The server is
+ * opened when the first CLI is started, and closed with the turn, or with the run if that keeps the processes of its CLIs.
  */
 export type TurnAdvice = {
   /** Missing if the server offers tools other than advice. */
@@ -86,7 +86,23 @@ export type TurnAdvice = {
   told?: string
   /** The folder with the files that the CLI, and our program that it starts, must be able to read. */
   folder: string
-  lend(): Promise<{ server: LentServer; folder: string } | undefined>
+  /** `lasting`: the server also serves the later turns of a process that was started with it. */
+  lend(): Promise<{ server: LentServer; folder: string; lasting?: true } | undefined>
+}
+
+/** The MCP server of a turn's tools, which may outlive the turn. */
+export interface LentTools {
+  /** The names and schemas of its tools, as text. */
+  shape: string
+  folder: string
+  /** Whether a CLI was given the server, and none has started it. */
+  isUnused: boolean
+  /** Serves these tools until `rest`; between turns a call is answered with a sentence. */
+  serve(tools: readonly Tool[]): void
+  rest(): void
+  lend: TurnAdvice['lend']
+  /** Closes the server, and removes its folder. */
+  close(): Promise<void>
 }
 
 /** The tools of the agents, and what these tools share. */
@@ -158,6 +174,8 @@ type TurnState = {
   thinks?: boolean
   /** How the acting agent asks for advice; undefined if it may not. */
   advice?: TurnAdvice
+  /** Set if the run keeps the processes of its CLIs between turns: the server of their tools is then kept too. */
+  kept?: { tools?: LentTools }
   /** Set while a coordinator's turn runs. */
   coordinator?: CoordinatorSeat
 }
@@ -206,20 +224,23 @@ export function noteOnce({ state: { notes } }: WithState<'notes'>, text: string)
 /** Stops everything that the tools left running, the MCP servers and the language servers. */
 export async function closeNative({
   state,
-}: WithState<'tools' | 'mcp' | 'languages' | 'machine' | 'audit'>): Promise<void> {
-  const { tools, mcp, languages, machine, audit } = state
+}: WithState<'tools' | 'mcp' | 'languages' | 'machine' | 'audit' | 'turn'>): Promise<void> {
+  const { tools, mcp, languages, machine, audit, turn } = state
   const { servers } = mcp
   const { facts, scan } = machine
   delete mcp.servers
   delete state.languages
   delete machine.facts
   delete machine.scan
+  const lent = turn.kept?.tools
+  delete turn.kept?.tools
   scan?.abort()
   await Promise.all([
     ...[...tools.toolboxes.values()].map(({ box }) => box.close()),
     servers?.then((all) => all?.close()),
     languages?.opened?.then((all) => all.close()),
     facts?.settled(),
+    lent?.close(),
   ])
   tools.toolboxes.clear()
   await Promise.all([...tools.scratches.values()].map((rooms) => rooms.close()))

@@ -143,6 +143,10 @@ const common = {
     'How long an agent may be silent in a turn: no output, no running tool, no changed file.',
     amount,
   ),
+  idleAgentMinutes: setting(
+    'How many minutes the chat keeps the process of an agent for its next turn, which then begins at once. 0 starts a new process for each turn.',
+    numberFrom0,
+  ),
   retrySeconds: setting(
     'How long termaite’s own agent keeps retrying while its provider is busy or broken and no other agent is free.',
     numberFrom0,

@@ -31,6 +31,8 @@ export type Settings = {
   rotationStrategy: Strategy
   timeoutSeconds: number
   silenceSeconds: number
+  /** How long the chat keeps the process of an agent for its next turn. */
+  idleAgentMinutes: number
   /** How long the native agent tries again while its provider is busy or broken and no other agent is free. */
   retrySeconds: number
   cooldown: { failures: number; seconds: number; maxSeconds: number }
@@ -97,6 +99,7 @@ export const usualSettings = {
   rotationStrategy: 'round-robin',
   timeoutSeconds: 3600,
   silenceSeconds: 300,
+  idleAgentMinutes: 10,
   retrySeconds: 600,
   cooldown: { failures: 3, seconds: 60, maxSeconds: 1800 },
   maxSteps: usualSteps.most,
@@ -177,6 +180,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     rotationStrategy: strategy ?? said.rotationStrategy,
     timeoutSeconds: said.timeoutSeconds,
     silenceSeconds: said.silenceSeconds,
+    idleAgentMinutes: said.idleAgentMinutes,
     retrySeconds: said.retrySeconds,
     cooldown: { ...usualSettings.cooldown, ...user.cooldown },
     steps: { most: said.maxSteps, askEvery: said.askEverySteps },

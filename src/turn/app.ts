@@ -19,6 +19,7 @@ import { Conversation } from '../core/work/conversation.ts'
 import type { rotate } from './rotation/rotate.ts'
 import { addableFolder, AddedFolders, setFolders } from '../native/added-folders.ts'
 import { borderOf } from '../border/border.ts'
+import { WarmProcesses } from '../agents/warm-processes.ts'
 import { snapshots } from '../safety/snapshots/snapshots.ts'
 import { withFolderSnapshots } from '../safety/snapshots/folder-snapshots.ts'
 import { fileStore } from '../store/files/file-store.ts'
@@ -39,6 +40,8 @@ export type AppOptions = SessionOptions & {
   thinkCalls?: number
   /** Folders that the person adds to the project for this run. */
   folders?: readonly string[]
+  /** Whether the processes of agents are kept between turns, until `warm` is closed. */
+  keepsAgents?: true
 }
 
 /** Everything that turns of one run need, joined from the other rooms: a list without rules of its own. */
@@ -66,6 +69,8 @@ export type App = {
   out: Parameters<typeof rotate>[1]['out']
   /** Warnings to show before the first turn, beside those of the settings. */
   warnings: readonly string[]
+  /** The agents' processes that wait for their next turn, if this run keeps any. */
+  warm?: WarmProcesses
   /** The processes that the last turn left running. */
   left: { processes: LeftProcess[] }
   /** Resolves when the workers of coordinators whose process died are stopped. */
@@ -113,6 +118,8 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     audited: !options.ephemeral,
     state: newNativeState(),
   }
+  const warm = options.keepsAgents && new WarmProcesses({ clock: io.clock, idleMs: idleMsOf(settings) })
+  if (warm) native.state.turn.kept = {}
   return {
     io,
     place,
@@ -122,7 +129,8 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     project,
     session,
     conversation,
-    roster: openRoster(settings, rosterParts({ io, blobs, native })),
+    roster: openRoster(settings, { ...rosterParts({ io, blobs, native }), warm }),
+    warm,
     native,
     snapshots: openSnapshots(io, place, project, native.folders),
     blobs,
@@ -175,6 +183,9 @@ export function conversationOf(io: Io, project: Project, blobs: Blobs, session: 
 export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'native'>): RosterParts {
   return { blobs, env: io.env, changed: changedSince, border: native.border, native, io }
 }
+
+/** How long a process of an agent waits for its next turn. */
+export const idleMsOf = ({ idleAgentMinutes }: Settings): number => idleAgentMinutes * 60_000
 
 /** Opens the snapshots of a project and of the folders that were added to it, now or in earlier turns. */
 export function openSnapshots(io: Io, place: Place, project: Project, added?: AddedFolders): Snapshots {

@@ -31,6 +31,8 @@ export async function compactNow(
 ): Promise<CompactionResult> {
   const refused = await compactionRefused(app, trigger, signal)
   if (refused !== undefined) return { ok: false, why: refused }
+  // A thread that is open in a process holds more than the summary that replaces it.
+  await app.warm?.drop()
   const used: (Usage & { by?: string })[] = []
   const told = (await app.conversation.read()).entries
   const compacted = await app.conversation.compact(

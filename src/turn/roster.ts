@@ -4,6 +4,7 @@ import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Roster, Leash, RosterSeat } from '../core/work/agent.ts'
 import type { Profile } from '../core/profile/profile.ts'
 import type { Io } from '../core/io.ts'
+import type { WarmProcesses } from '../agents/warm-processes.ts'
 import type { Border } from '../safety/border.ts'
 import type { NativeParts, NativeSeat } from '../native/native-parts.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -37,6 +38,8 @@ export type RosterParts = {
   native?: NativeParts
   /** Whether the agents are only asked for advice. */
   advises?: boolean
+  /** Keeps the processes of agents for their next turns; without it each turn has processes of its own. */
+  warm?: WarmProcesses
   /** The surroundings that terminals are opened in; without them an agent of kind `screen` cannot be opened. */
   io?: Io
 }

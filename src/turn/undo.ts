@@ -1,6 +1,7 @@
 import type { TurnRecord, Snapshots, UndoPlan, UndoResult, FileStat } from '../safety/snapshots/snapshots.ts'
 import type { Conversation } from '../core/work/conversation.ts'
 import type { Project } from '../home/project.ts'
+import type { App } from './app.ts'
 import type { UnfinishedTurn } from './unfinished-turns.ts'
 import { clockTime, localTime } from '../base/time/local-time.ts'
 import { lastRedoable, lastUndoable, SnapshotsOff } from '../safety/snapshots/snapshots.ts'
@@ -64,9 +65,11 @@ function lastToUndo(oldestFirst: readonly TurnRecord[]): TurnRecord {
 
 /** Undoes a turn, and keeps in the conversation that its changes were not wanted. */
 export async function undoTurn(
-  { snapshots, conversation }: { snapshots: Snapshots; conversation?: Conversation },
+  { snapshots, conversation, warm }: { snapshots: Snapshots; conversation?: Conversation; warm?: App['warm'] },
   plan: UndoPlan,
 ): Promise<UndoResult> {
+  // A process remembers the files as its turn left them.
+  await warm?.drop()
   const records = await orUsage(snapshots.list())
   const undone = await orUsage(snapshots.undo(plan))
   if (conversation) await recordUndo(conversation, records, plan.turn)

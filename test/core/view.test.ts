@@ -155,8 +155,8 @@ test('an agent with a thread is told the turns that ended after the one it last 
   const failure = { kind: 'crash' as const, message: 'broke' }
   const third = [thread('3', 'claude', 'k3'), make('3', 'claude', { type: 'end', outcome: { ok: false, failure } })]
   const history = [...first, ...second, ...third]
-  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k1', entries: [...second, ...third] })
-  assert.deepEqual(missedEntries(history, 'codex'), { key: 'k2', entries: third })
+  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k1', turn: '1', entries: [...second, ...third] })
+  assert.deepEqual(missedEntries(history, 'codex'), { key: 'k2', turn: '2', entries: third })
   assert.deepEqual(missedEntries(history, 'gemini'), { entries: history })
 })
 
@@ -170,7 +170,7 @@ test('a turn that ended while the thread was answering another was missed as wel
     make('mine', 'claude', { type: 'end', outcome: { ok: true, text: 'mine' } }),
   ]
   const history = view([mine, ...other, ...rest])
-  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', entries: other })
+  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', turn: 'mine', entries: other })
 })
 
 test('entries of others in the same turn after an agent spoke there are new to its thread', () => {
@@ -188,8 +188,8 @@ test('entries of others in the same turn after an agent spoke there are new to i
   ]
   const next = answeredTurn(make, 'next', 'more', 'gemini', 'more')
   const history = view([...turn, ...next])
-  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', entries: [...turn.slice(5, 8), ...next] })
-  assert.deepEqual(missedEntries(history, 'codex'), { key: 'c', entries: next })
+  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', turn: 't', entries: [...turn.slice(5, 8), ...next] })
+  assert.deepEqual(missedEntries(history, 'codex'), { key: 'c', turn: 't', entries: next })
 })
 
 test('a summary of steps stands in their place; guides, steering and the work of an earlier attempt stay', () => {

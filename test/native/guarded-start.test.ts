@@ -26,6 +26,9 @@ import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
 
+type Started = Awaited<ReturnType<typeof guardedStart>>
+type Shown = Omit<Exclude<Started, { refused: unknown }>, 'fixed'> | Extract<Started, { refused: unknown }>
+
 /** A project with files, a home with files, and a CLI that is about to be started there. */
 function grounds(t: { after(act: () => void): void }, files: readonly string[], home: Record<string, string> = {}) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
@@ -40,7 +43,7 @@ function grounds(t: { after(act: () => void): void }, files: readonly string[], 
   const own = join(base, 'own')
   const root = join(base, 'project')
   const book = new TrustBook(fileStore(own), { own })
-  const start = async (cli: string, cwd = root, env: Record<string, string> = {}, ask?: AskedPerson, isOwn = false) => {
+  const whole = async (cli: string, cwd = root, env: Record<string, string> = {}, ask?: AskedPerson, isOwn = false) => {
     const argv: Argv = ['bash', '-c', cli]
     const seat = { cwd, env: { HOME: join(base, 'home'), ...env }, ...(ask && { ask }) }
     return guardedStart(
@@ -49,8 +52,19 @@ function grounds(t: { after(act: () => void): void }, files: readonly string[], 
       seat,
     )
   }
+  /** Without the text that holds what was decided, which differs with the content of the files. */
+  const start: (...how: Parameters<typeof whole>) => Promise<Shown> = async (...how) => {
+    const started = await whole(...how)
+    if ('refused' in started) return started
+    const { fixed: _fixed, ...shown } = started
+    return shown
+  }
+  const fixed = async (cli: string) => {
+    const started = await whole(cli)
+    return 'refused' in started ? 'refused' : started.fixed
+  }
   const trust = async () => book.trust(root, (await book.of(root)).mark)
-  return { base, root, start, trust, write }
+  return { base, root, start, fixed, trust, write }
 }
 
 /** A file of each CLI from which it would start a program. */
@@ -70,6 +84,18 @@ for (const [cli, file] of Object.entries(files))
     assert.deepEqual(changed, unknown)
     assert.notDeepEqual(trusted, unknown)
   })
+
+test('a process is started in another way once a file of the project, or the trust in it, has changed', async (t) => {
+  const it = grounds(t, ['.claude/settings.json'])
+  const unknown = [await it.fixed('claude'), await it.fixed('claude')]
+  await it.trust()
+  const trusted = [await it.fixed('claude'), await it.fixed('claude')]
+  it.write('project/.claude/settings.json', '{"changed":1}')
+  await it.trust()
+  const again = await it.fixed('claude')
+  assert.deepEqual([unknown[0], trusted[0]], [unknown[1], trusted[1]])
+  assert.equal(new Set([...unknown, ...trusted, again]).size, 3)
+})
 
 test('a CLI that cannot leave such files out asks where a person can answer, and agents that start together share the answer', async (t) => {
   const it = grounds(t, ['.gemini/settings.json'])

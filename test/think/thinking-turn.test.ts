@@ -174,8 +174,8 @@ test('the acting agent goes on: its thread is resumed, typed text is told, and i
   const [one, two, three, four] = rig.asked.map(({ turns }) => turns[0]!)
   assert.deepEqual(rig.names(), ['claude', 'claude', 'claude', 'gemini'])
   assert.deepEqual(missedEntries(one!.history, 'claude'), { entries: [] })
-  assert.deepEqual(missedEntries(two!.history, 'claude'), { key: 'one', entries: [] })
-  assert.deepEqual(missedEntries(three!.history, 'claude'), { key: 'two', entries: [] })
+  assert.deepEqual(missedEntries(two!.history, 'claude'), { key: 'one', turn: `${two!.id}.1`, entries: [] })
+  assert.deepEqual(missedEntries(three!.history, 'claude'), { key: 'two', turn: `${three!.id}.2`, entries: [] })
   const seen = four!.history.flatMap((entry) =>
     entry.type === 'prompt' || entry.type === 'steer' || entry.type === 'reply' ? [[entry.by, entry.text]] : [],
   )

@@ -1,7 +1,8 @@
 import type { Io } from '../../src/core/io.ts'
+import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +10,11 @@ import { createInterface } from 'node:readline'
 import type { Tool } from '../../src/core/work/tool.ts'
 import { offerAdvice, offerTurnTools } from '../../src/think/turn/turn-advice.ts'
 import { HandClock } from '../hand-clock.ts'
-import { newNativeState } from '../../src/native/native-parts.ts'
+import { closeNative, newNativeState } from '../../src/native/native-parts.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 type Message = { id?: number; result?: { content?: { text: string }[]; tools?: { name: string }[]; isError?: boolean } }
 
@@ -68,6 +72,96 @@ test('the MCP server of a turn has one tool, answers retry after 50 s, gives the
   await closed
   await until(() => !existsSync(lent!.folder))
   assert.equal(state.turn.advice, undefined)
+})
+
+/** An MCP client of the server whose address is in a file; `call` returns the result of a call of the tool. */
+async function clientOf(t: TestContext, file: string) {
+  const [port, key] = readFileSync(file, 'utf8').split(':')
+  const socket = connect({ port: Number(port), host: '127.0.0.1' })
+  t.after(() => socket.destroy())
+  const lines = createInterface(socket)[Symbol.asyncIterator]()
+  const say = async (id: number, method: string, params: object) => {
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    return (JSON.parse((await lines.next()).value as string) as Message).result
+  }
+  socket.write(`${key} 0\n`)
+  const clientInfo = { name: 'test', version: '1' }
+  await say(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+  let id = 1
+  return {
+    closed: new Promise((resolve) => socket.once('close', resolve)),
+    call: async (name: string) => {
+      const result = await say(++id, 'tools/call', { name, arguments: {} })
+      return { ok: result?.isError !== true, text: result?.content?.[0]?.text }
+    },
+  }
+}
+
+/** A tool that says a text. */
+const saying = (name: string, text: string): Tool => ({
+  name,
+  description: 'Says a text.',
+  schema: { type: 'object' },
+  risk: 'read',
+  parse: (input) => input,
+  run: async () => text,
+})
+
+test('the server of a run that keeps its CLIs has one address, serves the turn that runs, and answers between turns', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'turn-advice-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const state = newNativeState()
+  state.turn.kept = {}
+  const app = {
+    io: { env: { TERMAITE_HOME: home }, clock: new HandClock(Date.now()) } as unknown as Io,
+    native: { state },
+    place: { home, cwd: home, root: home },
+  }
+  const first = offerTurnTools(app, [saying('speak', 'first')], {})
+  const lent = (await state.turn.advice!.lend())!
+  const client = await clientOf(t, join(lent.folder, 'channel'))
+  const inFirst = await client.call('speak')
+  first.withdraw()
+  const between = await client.call('speak')
+  const second = offerTurnTools(app, [saying('speak', 'second')], {})
+  const again = (await state.turn.advice!.lend())!
+  const inSecond = await client.call('speak')
+  second.withdraw()
+  assert.deepEqual([again, inFirst, inSecond], [lent, { ok: true, text: 'first' }, { ok: true, text: 'second' }])
+  golden(t, between)
+  const other = offerTurnTools(app, [saying('shout', 'third')], {})
+  await client.closed
+  await until(() => !existsSync(lent.folder))
+  const third = (await state.turn.advice!.lend())!
+  assert.notDeepEqual(third.server.args, lent.server.args)
+  other.withdraw()
+  assert.ok(existsSync(third.folder))
+  await closeNative({ state })
+  assert.deepEqual([existsSync(third.folder), state.turn], [false, { kept: {} }])
+})
+
+test('a kept server whose folder was removed is opened again, and its time says that it is in use', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'turn-advice-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const state = newNativeState()
+  state.turn.kept = {}
+  const clock = new HandClock(Date.now())
+  const io = { env: { TERMAITE_HOME: home }, clock } as unknown as Io
+  const offered = offerTurnTools(
+    { io, native: { state }, place: { home, cwd: home, root: home } },
+    [saying('speak', 'here')],
+    {},
+  )
+  t.after(() => closeNative({ state }))
+  const { folder } = (await state.turn.advice!.lend())!
+  utimesSync(folder, 0, 0)
+  await state.turn.advice!.lend()
+  assert.equal(Math.round(statSync(folder).mtimeMs / 1000), Math.round(clock.now() / 1000))
+  rmSync(folder, { recursive: true })
+  await state.turn.advice!.lend()
+  const client = await clientOf(t, join(folder, 'channel'))
+  assert.deepEqual(await client.call('speak'), { ok: true, text: 'here' })
+  offered.withdraw()
 })
 
 test('a stranger without the key is hung up on', async (t) => {

@@ -52,8 +52,8 @@ async function takeAcpTurn(
   const thread = resumedThread(spec.name, turn.history, resume)
   const { blobs } = parts
   let prompt = ''
-  const { runAcpProcess } = await import('./acp-process.ts')
-  const { outcome, usage, left, settled } = await runAcpProcess({
+  const { runAcpTurn } = await import('./acp-turn.ts')
+  const { outcome, usage, left, settled } = await runAcpTurn({
     spec,
     turn,
     argv: unshadowedArgv(argv, env, turn.cwd),

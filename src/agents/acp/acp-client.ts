@@ -23,12 +23,12 @@ import { isMissing } from '../../base/files/files.ts'
 import { shortPath } from '../../base/files/short-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-type ClientParts = {
+/** The parts of a turn that answer the agent's requests. */
+export type ClientParts = {
   rules: Rules
   calls: Calls
   telling: UpdateReader
   terminals: Terminals
-  steering: AcpFacts['steering']
   /** Fetches the text typed during the turn. */
   steer(): Promise<string[]>
 }
@@ -44,51 +44,64 @@ export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities
 
 const notAllowed = -32603
 
-/** The client's side of the protocol: answers every request of the agent under the rules of its turn. */
-export function clientApp(sdk: Sdk, { rules, calls, telling, terminals, steering, steer }: ClientParts): ClientApp {
+/**
+ * The client's side of the protocol: answers every request of the agent under the rules of the turn that is served at the moment.
+ * Between two turns every request is refused.
+ */
+export function clientApp(
+  sdk: Sdk,
+  steering: AcpFacts['steering'],
+  servedTurn: () => ClientParts | undefined,
+): ClientApp {
   const { client, methods, RequestError } = sdk
   const { session, fs, terminal, elicitation } = methods.client
 
   /** Sends a refusal to the agent as an error with its message. */
-  const inWords = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  const inWords = async <T>(work: (turn: ClientParts) => T | Promise<T>): Promise<T> => {
     try {
-      return await work()
+      return await work(servedTurn() ?? refuseBetweenTurns())
     } catch (error) {
       throw error instanceof Refusal ? new RequestError(notAllowed, error.message) : error
     }
   }
 
   const app = client({ name: 'termaite' })
-    .onRequest(session.requestPermission, async ({ params, signal }) => {
-      await telling.pause()
-      const call = await calls.asked(params.toolCall)
-      const { response, allowed } = await answerPermission(params, call, rules, signal)
-      if (!allowed) await calls.refuse(call.id)
-      return response
-    })
+    .onRequest(session.requestPermission, ({ params, signal }) =>
+      inWords(async ({ telling, calls, rules }) => {
+        await telling.pause()
+        const call = await calls.asked(params.toolCall)
+        const { response, allowed } = await answerPermission(params, call, rules, signal)
+        if (!allowed) await calls.refuse(call.id)
+        return response
+      }),
+    )
     .onRequest(fs.readTextFile, ({ params }) =>
-      inWords(async () => {
+      inWords(async ({ rules }) => {
         const content = await readFile(params, rules)
         if (content === undefined) throw RequestError.resourceNotFound(params.path)
         return { content }
       }),
     )
-    .onRequest(fs.writeTextFile, ({ params, signal }) => inWords(() => writeFile(params, rules, signal)))
+    .onRequest(fs.writeTextFile, ({ params, signal }) => inWords(({ rules }) => writeFile(params, rules, signal)))
     .onRequest(terminal.create, ({ params, signal }) =>
-      inWords(async () => ({ terminalId: await terminals.create(params, signal) })),
+      inWords(async ({ terminals }) => ({ terminalId: await terminals.create(params, signal) })),
     )
-    .onRequest(terminal.output, ({ params }) => inWords(() => terminals.output(params.terminalId)))
-    .onRequest(terminal.waitForExit, ({ params }) => inWords(() => terminals.wait(params.terminalId)))
-    .onRequest(terminal.kill, ({ params }) => inWords(() => terminals.kill(params.terminalId)))
-    .onRequest(terminal.release, ({ params }) => inWords(() => terminals.release(params.terminalId)))
-    .onRequest(elicitation.create, ({ params, signal }) => elicit(params, rules, signal))
+    .onRequest(terminal.output, ({ params }) => inWords(({ terminals }) => terminals.output(params.terminalId)))
+    .onRequest(terminal.waitForExit, ({ params }) => inWords(({ terminals }) => terminals.wait(params.terminalId)))
+    .onRequest(terminal.kill, ({ params }) => inWords(({ terminals }) => terminals.kill(params.terminalId)))
+    .onRequest(terminal.release, ({ params }) => inWords(({ terminals }) => terminals.release(params.terminalId)))
+    .onRequest(elicitation.create, ({ params, signal }) => inWords(({ rules }) => elicit(params, rules, signal)))
   if (!steering) return app
   const { method, answer } = steering
   return app.onRequest(
     method,
     (params: unknown) => params,
-    async () => answer(await steer()),
+    async () => answer((await servedTurn()?.steer()) ?? []),
   )
+}
+
+function refuseBetweenTurns(): never {
+  throw new Refusal('The turn is over: nothing is read, written, run or asked until the next prompt.')
 }
 
 type Field = {

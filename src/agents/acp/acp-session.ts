@@ -18,7 +18,7 @@ import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
 import { capabilitiesFor } from './acp-client.ts'
 
-type Wanted = {
+export type Wanted = {
   spec: PipeSpec
   cwd: string
   leash: Leash

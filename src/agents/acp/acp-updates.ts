@@ -24,18 +24,10 @@ export class UpdateReader {
   #speaking: Voice | undefined
   #texts: string[] = ['']
   #message: string | undefined
-  #told = 0
   #fault: Failure | undefined
-  /** Whether updates are emitted: those before the prompt are replayed, or about the session. */
-  listening = false
 
   constructor(parts: UpdateParts) {
     this.#parts = parts
-  }
-
-  /** The number of updates so far. */
-  get told(): number {
-    return this.#told
   }
 
   /** The failure that the agent reported as text. */
@@ -51,8 +43,6 @@ export class UpdateReader {
   }
 
   async hear({ update }: SessionNotification): Promise<void> {
-    this.#told++
-    if (!this.listening) return
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
         this.#parts.spent.step(update._meta)

@@ -24,11 +24,13 @@ type SpeechParts = {
   withdrawn: AbortSignal
   /** Stores the pictures that a person sends during the turn. */
   blobs: Blobs
+  /** The lines of a process that may take another turn: it is not closed after its last word. */
+  lines?: Lines
 }
 
 /** Speech of a CLI with structured output: each line is read by its dialect, and each step is carried out. */
 export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
-  const lines = new Lines()
+  const lines = parts.lines ?? new Lines()
   const calls = new Set<string>()
   /** Aborts at the CLI's last word: nothing more is sent to it. */
   const over = new AbortController()
@@ -67,7 +69,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
 
   const close = () => {
     over.abort()
-    parts.stdin.end()
+    if (!parts.lines) parts.stdin.end()
   }
 
   const take = async (step: Step): Promise<void> => {
@@ -126,8 +128,10 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     },
     over: () => dialect.over?.() ?? false,
     busy: () => calls.size > 0,
+    lasting: () => (dialect.next && !asking.granted ? dialect : undefined),
     async finish(ended) {
-      for (const line of lines.end()) await takeAll(await read(line))
+      // A living process will print the rest of a line that it has begun.
+      if (!ended.lives) for (const line of lines.end()) await takeAll(await read(line))
       if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)
       await takeAll(dialect.end(ended))
       await pause()
@@ -153,6 +157,8 @@ type AskParts = {
 class DialectQuestions {
   #parts: AskParts
   #open = new Set<{ id: string | undefined; back: AbortController }>()
+  /** Whether a person said a yes that lasts as long as the CLI's process. */
+  granted = false
 
   constructor(parts: AskParts) {
     this.#parts = parts
@@ -175,7 +181,9 @@ class DialectQuestions {
     const { ask, cwd, stdin, withdrawn } = this.#parts
     const signal = AbortSignal.any([withdrawn, back])
     const picks = await ask(visibleQuestion(await withFileContents(question, cwd)), signal)
-    if (!signal.aborted) stdin.write(reply(picks))
+    if (signal.aborted) return
+    this.granted ||= question.options.some(({ id, grants }) => grants !== undefined && picks?.includes(id))
+    stdin.write(reply(picks))
   }
 }
 

@@ -1,9 +1,11 @@
 import type { Agent, Traits, Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './pipe-command.ts'
-import type { Run } from '../../base/process/run.ts'
+import type { PipeRun } from './pipe-run.ts'
+import type { TurnEar } from './turn-ear.ts'
+import type { WarmProcesses, WarmThread } from '../warm-processes.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
-import type { PipeResult } from './pipe-process.ts'
+import type { PipeResult, WarmSeat } from './pipe-process.ts'
 import type { Emit, Seat } from '../seat.ts'
 import type { Lend } from '../lent-server.ts'
 import { lentServerArguments } from '../lent-server.ts'
@@ -21,6 +23,7 @@ import { TurnWatch } from '../turn-watch.ts'
 import { dialectSpeech } from './dialect-speech.ts'
 import { composingProfile, dialectOf, effortWords, folderWords, pipeArgv, pipeThread } from './pipe-command.ts'
 import { runCommand } from './pipe-process.ts'
+import { warmThread } from '../warm-processes.ts'
 import { plainSpeech } from './speech.ts'
 
 export type { PipeSpec } from './pipe-command.ts'
@@ -31,11 +34,13 @@ export type PipeParts = {
   /** Puts the CLI behind a wall if it needs one. */
   enclose?: Enclose
   lend?: Lend
+  /** Keeps processes for the next turns; without it each turn has a process of its own. */
+  warm?: WarmProcesses
   /** Whether a file below the folder changed since then: some work shows nowhere else. */
   changed?(cwd: string, since: number): Promise<boolean>
 }
 
-/** An agent that reads a prompt from a pipe and answers on another: one process a turn. */
+/** An agent that reads a prompt from a pipe and answers on another: one process a turn, or one for the turns of a chat. */
 export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
   const profile = composingProfile(spec)
   const traits: Traits = {
@@ -61,6 +66,9 @@ async function takePipeTurn(
   return new PipeTurn(spec, parts, turn, emit).take(resume)
 }
 
+/** The words that are added to a command, and whether they hold for more than one turn. */
+type MoreWords = { words: string; lasting: boolean }
+
 /** One turn of a CLI behind pipes. */
 class PipeTurn {
   #spec: PipeSpec
@@ -72,6 +80,8 @@ class PipeTurn {
   /** The kinds of events that were emitted, and how many events wait for their reader. */
   #said = new Set<Event['type']>()
   #waiting = 0
+  /** The key of the thread that the process has open, as far as it is known. */
+  #key: string | undefined
   /** Notes about pictures that the person has already seen. */
   #told = new Set<string>()
 
@@ -92,23 +102,23 @@ class PipeTurn {
     const thread = pipeThread(spec, history, resume)
     let { key } = thread
     let prompt = await this.#promptFor(key, thread.entries)
-    let done = await this.#run(key, prompt, more)
+    let done = await this.#run(key, prompt, more, warmThread(thread))
     if (key !== undefined && lostThread(spec, done)) {
       key = undefined
       this.#said.clear()
       prompt = await this.#promptFor(key, history)
-      done = await this.#run(key, prompt, more)
+      done = await this.#run(key, prompt, more, undefined)
     }
     await this.#finish(key, prompt.text, done)
   }
 
   /** The words on the command line that give the CLI our tools, its folders and its effort. */
-  async #moreWords(): Promise<string> {
+  async #moreWords(): Promise<MoreWords> {
     const spec = this.#spec
     const composing = composingProfile(spec)
-    const lent = await lentServerArguments(composing?.lends, this.#parts.lend)
-    const words = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
-    return words.filter((one) => one !== '').join(' ')
+    const { words: lent, lasting } = await lentServerArguments(composing?.lends, this.#parts.lend)
+    const all = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
+    return { words: all.filter((one) => one !== '').join(' '), lasting }
   }
 
   async #promptFor(key: string | undefined, history: Turn['history']): Promise<PictureText> {
@@ -132,31 +142,59 @@ class PipeTurn {
     return { text, pictures: given.pictures }
   }
 
-  #run(key: string | undefined, prompt: PictureText, more: string): Promise<PipeResult> {
+  #run(
+    key: string | undefined,
+    prompt: PictureText,
+    more: MoreWords,
+    thread: WarmThread | undefined,
+  ): Promise<PipeResult> {
     const spec = this.#spec
     const turn = this.#turn
     const env = this.#env
+    this.#key = key
     return runCommand({
       spec,
       turn,
-      argv: unshadowedArgv(pipeArgv(spec, turn, key, more), env, turn.cwd),
+      argv: unshadowedArgv(pipeArgv(spec, turn, key, more.words), env, turn.cwd),
       env,
       enclose: this.#parts.enclose,
       prompt,
       watch: this.#watch,
-      speech: (run, withdrawn) => this.#speech(key, run, withdrawn),
+      warm: more.lasting ? this.#warmSeat(more.words, thread) : undefined,
+      speech: (process, ear, stays) => this.#speech(key, process, ear, stays),
       alive: (speech, since) => this.#isAlive(speech, since),
     })
   }
 
-  #speech(key: string | undefined, { stdin }: Run, withdrawn: AbortSignal): Speech {
+  /** How a process of the chat's pool takes the turn; undefined if the agent's process ends with its turn. */
+  #warmSeat(more: string, thread: WarmThread | undefined): WarmSeat | undefined {
+    const spec = this.#spec
+    const turn = this.#turn
+    const { warm } = this.#parts
+    if (!warm || !composingProfile(spec)?.resumes || !dialectOf(spec, turn.leash, undefined)?.next) return undefined
+    const fixed = JSON.stringify([pipeArgv(spec, turn, undefined, more), turn.leash, spec.effort, turn.cwd, this.#env])
+    return {
+      pool: warm,
+      fixed,
+      thread,
+      opened: () => (this.#key === undefined ? undefined : { key: this.#key, turn: turn.id }),
+    }
+  }
+
+  #speech(key: string | undefined, process: PipeRun, ear: TurnEar, stays: boolean): Speech {
     const { name } = this.#spec
     const { blobs } = this.#parts
-    const emit: Emit = (event) => this.#say(event)
-    const dialect = dialectOf(this.#spec, this.#turn.leash, key)
+    const emit: Emit = (event) => {
+      ear.see(event)
+      return this.#say(event)
+    }
+    const before = process.dialect
+    const dialect = before?.next && key !== undefined ? before.next(key) : dialectOf(this.#spec, this.#turn.leash, key)
     if (!dialect) return plainSpeech(blobs, emit)
     const turn = { ...this.#turn, ask: this.#watch.ask }
-    return dialectSpeech(dialect, { name, emit, turn, stdin, withdrawn, blobs })
+    const { stdin } = process.run
+    const lines = stays ? process.lines : undefined
+    return dialectSpeech(dialect, defined({ name, emit, turn, stdin, withdrawn: ear.over.signal, blobs, lines }))
   }
 
   /** While an event waits for its reader, the process is held up: that time is not counted as the agent's silence. */
@@ -183,6 +221,7 @@ class PipeTurn {
 
   async #say(event: Event): Promise<void> {
     this.#said.add(event.type)
+    if (event.type === 'thread') this.#key = event.key
     this.#waiting++
     await this.#emit(event).finally(() => this.#waiting--)
   }

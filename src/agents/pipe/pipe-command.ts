@@ -68,8 +68,8 @@ export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefin
   return profile?.speaks(own) ? profile.dialect?.({ command: own }) : undefined
 }
 
-/** The key of a thread to resume, and the entries that the thread has not seen. */
-type Thread = { key?: string; entries: readonly Entry[] }
+/** The key of a thread to resume, the turn that the thread last answered, and the entries that it has not seen. */
+type Thread = { key?: string; turn?: string; entries: readonly Entry[] }
 
 /** The thread that a turn goes on with; without one, the agent is given the whole view. */
 export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {

@@ -7,17 +7,15 @@ import type { PipeSpec } from './pipe-command.ts'
 import type { PictureText, Speech } from './speech.ts'
 import type { TurnWatch } from '../turn-watch.ts'
 import type { Enclose } from '../enclosure.ts'
+import type { WarmProcesses, WarmThread } from '../warm-processes.ts'
 import { existsSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
-import { AnsiStripper } from '../../base/text/ansi.ts'
-import { exitsWithin, start } from '../../base/process/run.ts'
-import { missingProgram, processFailure, Tail, closingLine } from '../process-failure.ts'
+import { exitsWithin, start as startRun } from '../../base/process/run.ts'
+import { missingProgram, processFailure, closingLine } from '../process-failure.ts'
 import { askedPerson, enclosed } from '../enclosure.ts'
-import { Lines } from '../../base/text/lines.ts'
+import { PipeRun } from './pipe-run.ts'
+import { TurnEar } from './turn-ear.ts'
 import { failed } from '../../core/talk/outcome.ts'
-
-/** A longer line of stderr cannot be a message about a retry. */
-const longestComplaint = 64 * 1024
 
 type PipeJob = {
   spec: PipeSpec
@@ -27,27 +25,64 @@ type PipeJob = {
   enclose?: Enclose
   prompt: PictureText
   watch: TurnWatch
-  speech(run: Run, withdrawn: AbortSignal): Speech
+  /** How the process of the agent's last turn can take this one; left out if each turn has a process of its own. */
+  warm?: WarmSeat
+  /** `stays`: the process is not closed after its last word. */
+  speech(process: PipeRun, ear: TurnEar, stays: boolean): Speech
   alive(speech: Speech, since: number): Promise<boolean>
+}
+
+/** The pool that a turn borrows its process from, and the terms of the loan. */
+export type WarmSeat = {
+  pool: WarmProcesses
+  /** Everything about the command that is fixed when its process starts. */
+  fixed: string
+  thread: WarmThread | undefined
+  /** The thread that the turn has left open in its process; undefined if that is unknown. */
+  opened(): WarmThread | undefined
 }
 
 /** `left` holds the pids that would not die, `settled` what was removed because the process may not leave it behind. */
 export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[]; settled: string[] }
 
-/** Runs the command to its end, or until it is stopped. None of its processes survives the call, whatever happened. */
+/**
+ * Runs the command for one turn: to its end, or until it is stopped. None of its processes survives the call, whatever happened, except
+ * one that gave an answer and is kept for the next turn.
+ */
 export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { spec, turn, argv, env } = job
   const { leash, cwd } = turn
   const command = await enclosed(job.enclose, argv, { leash, cwd, env, ...askedPerson(turn) })
   if ('refused' in command) return { outcome: { ok: false, failure: command.refused }, left: [], settled: [] }
-  let run: Run
+  const { fixed } = command
+  const seat = fixed !== undefined && job.warm?.pool.open ? job.warm : undefined
+  const terms = seat && { fixed: `${seat.fixed}\n${fixed}`, thread: seat.thread }
+  const borrowed = terms && (await seat.pool.borrow(spec.name, terms, PipeRun))
+  const start = () => startRun({ argv: command.argv, cwd, env: command.env, clock: turn.clock })
+  const once = (from: PipeRun | typeof start) => takeTurn(job, from, seat && { ...seat, ...terms })
+  // A process that was gone before it had the whole prompt has not acted on it.
+  const done = (borrowed && (await once(borrowed))) ?? (await once(start))!
+  return { ...done, settled: await command.settle() }
+}
+
+/** Takes the turn in a process that waited for it, or in a new one. Undefined: the process that waited was gone before it had the prompt. */
+async function takeTurn(
+  job: PipeJob,
+  from: PipeRun | (() => Promise<Run>),
+  seat: WarmSeat | undefined,
+): Promise<Omit<PipeResult, 'settled'> | undefined> {
+  const { spec, turn, watch } = job
+  const stays = seat !== undefined
+  const ear = new TurnEar({ clock: turn.clock, watch, profile: spec.profile, stays, waited: from instanceof PipeRun })
+  const { over } = ear
+  let process: PipeRun
   try {
-    run = await start({ argv: command.argv, cwd: turn.cwd, env: command.env, clock: turn.clock })
+    if (from instanceof PipeRun) (process = from).hearWith(ear)
+    else process = new PipeRun(await from(), ear, turn.clock)
   } catch (error) {
-    const settled = await command.settle()
-    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [], settled }
+    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [] }
   }
-  const over = new AbortController()
+  const { run } = process
   let cause: Failure | undefined
   let speech: Speech | undefined
   const stop = (failure: Failure) => {
@@ -62,68 +97,35 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
   turn.signal.addEventListener('abort', cancel, { once: true })
   if (turn.signal.aborted) cancel()
-  let outcome: Outcome
+  let outcome: Outcome | undefined
   let ended: Ended | undefined
   try {
-    const spoken = (speech = job.speech(run, over.signal))
-    job.watch.begin(over.signal, (since) => job.alive(spoken, since), stop)
-    ended = await listenToEnd(job, run, spoken, over, stop)
-    outcome = cause
-      ? { ok: false, failure: cause }
-      : pipeOutcome(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
+    const spoken = (speech = job.speech(process, ear, stays))
+    watch.begin(over.signal, (since) => job.alive(spoken, since), stop)
+    const heard = await ear.listen(process, spoken, job.prompt, stop)
+    if (heard !== 'unsent') ended = heard
+    if (cause) outcome = { ok: false, failure: cause }
+    else if (ended) outcome = pipeOutcome(spec.name, await spoken.finish(ended), spoken.typed, ended, spec.profile)
   } catch (error) {
     const message = `the output of ${spec.name} could not be read to its end: ${messageOf(error)}`
     outcome = { ok: false, failure: cause ?? { kind: 'crash', message } }
   }
   over.abort()
   turn.signal.removeEventListener('abort', cancel)
-  const left = await run.end()
-  if (!outcome.ok) await speech?.drop().catch(() => {})
-  return { outcome, ended, left, settled: await command.settle() }
+  const isKept =
+    seat !== undefined && ended?.lives === true && outcome?.ok === true && keep(process, speech, seat, spec)
+  const left = isKept ? [] : await (ended?.lives ? process.end() : run.end())
+  if (!outcome?.ok) await speech?.drop().catch(() => {})
+  return outcome && { outcome, ended, left }
 }
 
-/** Sends the prompt, then reads both outputs until the process has exited and everything it wrote is read. */
-async function listenToEnd(
-  job: PipeJob,
-  run: Run,
-  speech: Speech,
-  over: AbortController,
-  stop: (failure: Failure) => void,
-): Promise<Ended> {
-  const { text, stays } = speech.open(job.prompt)
-  if (stays) run.stdin.write(text)
-  else run.stdin.end(text)
-  const out = new Tail()
-  const err = new Tail()
-  const complaints = new Lines(longestComplaint)
-  const listen = async (chunks: AsyncIterable<Uint8Array>, each: (text: string) => Promise<void>) => {
-    const stripper = new AnsiStripper()
-    for await (const chunk of chunks) {
-      job.watch.heard()
-      await each(stripper.push(chunk))
-      job.watch.heard()
-    }
-    await each(stripper.end())
-  }
-  let lingering: Promise<boolean> | undefined
-  const [exit] = await Promise.all([
-    run.exited.finally(() => over.abort()),
-    listen(run.stdout, async (text) => {
-      out.add(text)
-      await speech.hear(text)
-      if (speech.over()) lingering ??= endLingering(job, run, over)
-    }),
-    listen(run.stderr, async (text) => {
-      err.add(text)
-      for (const line of complaints.push(text)) {
-        const failure = job.spec.profile?.retrying?.(line, job.turn.clock.now())
-        if (failure) stop(failure)
-      }
-    }),
-  ])
-  // A CLI that we stopped after its last word did not fail.
-  const how = (await lingering) ? { code: 0 } : exit
-  return { out: out.text, err: err.text, ...how, now: job.turn.clock.now() }
+/** Keeps a process for the next turn, if it is known which thread is open in it. */
+function keep(process: PipeRun, speech: Speech | undefined, { pool, fixed, opened }: WarmSeat, { name }: PipeSpec) {
+  const [dialect, thread] = [speech?.lasting(), opened()]
+  if (!dialect || !thread) return false
+  process.rest(dialect)
+  pool.keep(name, process, { fixed, thread })
+  return true
 }
 
 /** Judges a run that was not stopped: by its own account, then by its exit code and its last words. */
@@ -146,19 +148,6 @@ export function pipeOutcome(
     return failed('denied', `${name} was not allowed: ${account.denials.join(', ')}`)
   const words = closingLine(ended.err)
   return failed('crash', `${name} gave an empty answer${words ? ` (its last words: ${words})` : ''}`)
-}
-
-/** How long a CLI may take to exit after its last word. */
-const leaveMs = 5_000
-
-/** Ends a process that stays after its last word; false when it exited by itself. */
-async function endLingering(job: PipeJob, run: Run, over: AbortController): Promise<boolean> {
-  await job.turn.clock.sleep(leaveMs, over.signal)
-  if (over.signal.aborted) return false
-  // The answer is complete, so the watch over silence and time ends here.
-  over.abort()
-  await run.end()
-  return true
 }
 
 /** How long a CLI may take to save its thread after we ask it to stop. */

@@ -1,4 +1,4 @@
-import type { Ended, SentPicture } from '../../core/profile/profile.ts'
+import type { Dialect, Ended, SentPicture } from '../../core/profile/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Emit } from '../seat.ts'
@@ -21,6 +21,8 @@ export interface Speech {
   over(): boolean
   /** Whether a tool is running, which explains a silence. */
   busy(): boolean
+  /** The dialect that can go on in the same process; undefined if it cannot, or if a yes of this turn would hold in the next one. */
+  lasting(): Dialect | undefined
   /** The outcome by the command's own account; undefined when it gave none. */
   finish(ended: Ended): Promise<Outcome | undefined>
   /** Removes what was written for an answer that failed. */
@@ -41,6 +43,7 @@ export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
     stop: () => false,
     over: () => false,
     busy: () => false,
+    lasting: () => undefined,
     finish: async () => ({ ok: true, ...(await answer.finish()) }),
     drop: () => answer.drop(),
   }

@@ -124,7 +124,7 @@ export class TerminalProgram {
     this.#key = composes(this.#spec) ? (resume ?? thread) : undefined
     const path: Record<string, string> = terminal?.path === undefined ? {} : { PATH: terminal.path }
     const all = { ...this.#parts.env, ...path, ...env, ...this.#spec.env }
-    const lent = composes(this.#spec) ? await lentServerArguments(lends, this.#parts.lend) : ''
+    const lent = composes(this.#spec) ? (await lentServerArguments(lends, this.#parts.lend)).words : ''
     const opens = composes(this.#spec) ? folderWords(this.#spec.profile, this.#spec.folders) : ''
     const thinks = composes(this.#spec) ? effortWords(this.#spec.profile, this.#spec.effort) : ''
     const parts = [command({ leash: this.#leash, resume, model, thread }), lent, opens, thinks]

@@ -86,6 +86,17 @@ export function processesFrom(first: number): Proc[] {
   })
 }
 
+/** When a process was started, as `Proc` has it; undefined when the process is gone, and on a system without /proc. */
+export function startOf(pid: number): string | undefined {
+  const stat = process.platform === 'linux' ? processFile(pid, 'stat') : undefined
+  return stat && parseStat(pid, stat.toString('latin1'))?.start
+}
+
+const msOfTick = 10
+
+/** The time between the starts of two processes, rounded up. */
+export const msBetween = (first: string, second: string): number => (Number(second) - Number(first) + 1) * msOfTick
+
 /** Reads a /proc stat line. The process name may hold brackets, so the fields begin after the last bracket. */
 export function parseStat(pid: number, stat: string): Proc | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -8,6 +8,7 @@ import { newId } from '../id.ts'
 import { mark as markMoment } from '../mark.ts'
 import { ownProgram, withoutProject } from './program-path.ts'
 import { endProcesses, groupMayLive, groupOf, kinOf } from './end-processes.ts'
+import { msBetween, processTable, startOf } from './process-table.ts'
 import { noteOver, ticksNow } from './left-processes.ts'
 import { unwatch, watch, watchGroup } from './watchdog.ts'
 
@@ -31,6 +32,11 @@ export interface Run {
    * purpose go on.
    */
   exited: Promise<Exit>
+  /**
+   * Finds every living process of the run, the command itself included. `at` is when the process was started, by the clock's elapsed time
+   * and not too early; only Linux can tell.
+   */
+  processes(): Promise<{ pid: number; at?: number }[]>
   /** Ends every process of the run. Returns the pids that would not die; never rejects. Does nothing after `exited`. */
   end(): Promise<number[]>
 }
@@ -57,6 +63,8 @@ export async function start(command: Command): Promise<Run> {
       detached: true,
     })
     if (child.pid !== undefined) watchGroup(mark, child.pid)
+    const at = clock.elapsed()
+    const first = child.pid === undefined ? undefined : startOf(child.pid)
     const left = new Promise<Exit>((resolve) =>
       child.once('exit', (code, signal) => resolve(defined({ code: code ?? undefined, signal: signal ?? undefined }))),
     )
@@ -65,7 +73,7 @@ export async function start(command: Command): Promise<Run> {
     child.on('error', () => {})
     // A command that does not read its input closes the pipe: that is not a failure.
     child.stdin.on('error', () => {})
-    return runOf(child.pid!, { mark, began }, child.stdin, [child.stdout, child.stderr], left, clock)
+    return runOf(child.pid!, { mark, began, at, first }, child.stdin, [child.stdout, child.stderr], left, clock)
   } catch (error) {
     unwatch(mark)
     throw error
@@ -74,7 +82,7 @@ export async function start(command: Command): Promise<Run> {
 
 function runOf(
   pid: number,
-  { mark, began }: { mark: string; began: number },
+  { mark, began, at, first }: { mark: string; began: number; at: number; first: string | undefined },
   stdin: Writable,
   streams: [Readable, Readable],
   left: Promise<Exit>,
@@ -104,6 +112,12 @@ function runOf(
       close()
       return exit
     }),
+    async processes() {
+      const found = await kinOf(pid, mark)(await processTable())
+      return found.map((proc) =>
+        defined({ pid: proc.pid, at: first === undefined ? undefined : at + msBetween(first, proc.start) }),
+      )
+    },
     end: () => {
       if (!over) ending ??= endProcesses(pid, kinOf(pid, mark), clock).then(afterTransit).finally(close)
       return ending ?? Promise.resolve([])

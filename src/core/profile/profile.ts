@@ -9,8 +9,11 @@ import type { PastSessions } from './past-session.ts'
 import type { Key, Screen } from '../screen/terminal.ts'
 import type { Reader } from '../screen/reading.ts'
 
-/** The exit of a process, and the end of its output: `out` and `err` are bounded and without escape sequences. */
-export type Ended = { out: string; err: string; code?: number; signal?: string; now: number }
+/**
+ * The exit of a process, and the end of its output: `out` and `err` are bounded and without escape sequences. `lives`: only the turn is over,
+ * and the process can take another one.
+ */
+export type Ended = { out: string; err: string; code?: number; signal?: string; now: number; lives?: true }
 
 /** The meaning of a line of a CLI's output. */
 export type Step =
@@ -27,7 +30,7 @@ export type SentPicture = { media: string; data: string }
 /** How large a picture may be for an agent: in bytes, and in points on its longer side. */
 export type PictureLimits = { bytes?: number; points?: number }
 
-/** Reads a CLI's structured output as it arrives. It has a state: each turn needs a new one. */
+/** Reads a CLI's structured output as it arrives. It has a state: each turn needs a new one, which `next` gives for a further turn in the same process. */
 export interface Dialect {
   /** Whether the CLI may ask. Then stdin stays open after the prompt, until a line gives the `end` or `over` returns true. */
   asks?: boolean
@@ -45,6 +48,8 @@ export interface Dialect {
   stop?(): string | undefined
   /** Returns the last steps, with an `end` among them. */
   end(exit: Ended): Step[]
+  /** Returns the dialect of the next turn in the same process; `resume` is the key of the thread that is open in it. Left out if the process ends with its turn. */
+  next?(resume: string): Dialect
 }
 
 /** How a CLI's reasoning effort is set. */

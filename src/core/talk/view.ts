@@ -53,9 +53,12 @@ export function view(entries: readonly Entry[]): Entry[] {
 
 /**
  * Returns what an agent with its own thread has not seen: what others did after its reply in the turn that the thread last
- * answered, and the turns that finished after that one.
+ * answered, and the turns that finished after that one. `turn` is the turn that the thread last answered.
  */
-export function missedEntries(history: readonly Entry[], agent: string): { key?: string; entries: readonly Entry[] } {
+export function missedEntries(
+  history: readonly Entry[],
+  agent: string,
+): { key?: string; turn?: string; entries: readonly Entry[] } {
   const turns = endedTurns(history)
   for (let i = turns.length - 1; i >= 0; i--) {
     const turn = turns[i]!
@@ -67,7 +70,7 @@ export function missedEntries(history: readonly Entry[], agent: string): { key?:
     const unseen = turns.filter((other, at) => at > i || (at < i && other.end.at > asked))
     const spoke = turn.entries.findLastIndex((entry) => entry.type === 'reply' && entry.by === agent)
     const after = turn.entries.slice(spoke + 1).filter((entry) => done.has(entry.type) && entry.by !== agent)
-    return { key: key.key, entries: [...after, ...unseen.flatMap((other) => other.entries)] }
+    return { key: key.key, turn: turn.id, entries: [...after, ...unseen.flatMap((other) => other.entries)] }
   }
   return { entries: history }
 }

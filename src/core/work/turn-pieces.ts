@@ -9,6 +9,9 @@ import { withoutPart } from '../talk/transcript.ts'
 import { view } from '../talk/view.ts'
 import { take } from './verbs.ts'
 
+/** The turn that a piece belongs to; of a whole turn, the turn itself. */
+export const turnOf = (piece: string): string => piece.split('.')[0]!
+
 /** The pieces in which one turn is done: each piece is history for the agent that acts next. */
 export class TurnPieces {
   #turn: Turn

@@ -28,7 +28,7 @@ type ChatOptions = DeskAppParts & {
 export async function chat(wishes: ChatOptions): Promise<number> {
   const { io } = wishes
   const hangup = io.hangup?.() ?? new AbortController().signal
-  const desk = new ProjectDesk(await DeskApp.open(wishes), {
+  const desk = new ProjectDesk(await DeskApp.open({ ...wishes, wishes: { ...wishes.wishes, keepsAgents: true } }), {
     commands: slashCommands,
     firstStart: setupCommand,
     leashKey: leashKeyCommand,

@@ -202,6 +202,7 @@ export function claudeDialect(
           },
           // Before Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
+          next: () => claudeDialect(signs, known, asks),
         }
       : {}),
     end(ended) {

@@ -9,7 +9,7 @@ import { failed } from '../../core/talk/outcome.ts'
 import { questionSteps } from './codex-questions.ts'
 import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
 import { rejections } from './codex-exec-dialect.ts'
-import { threadKey } from '../shared/counted-thread.ts'
+import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } from '../shared/jsonl.ts'
 
 /** Notifications that are not needed. */
@@ -25,9 +25,12 @@ const ignoredNotifications = [
 /** The limits of a thread in this turn. */
 export type Mode = { sandbox: string; approvalPolicy: string }
 
+/** An app-server that has a thread open since an earlier turn: the number of its last request, and what its threads had used. */
+type OpenServer = { requests: number; cwd: string; totals: ReadonlyMap<string, CountedThread> }
+
 /**
  * `codex app-server`: requests and notifications in both directions. `thread` is the one to resume, with what it had
- * used before.
+ * used before; `server` has it open already.
  */
 export function codexDialect(
   signs: readonly Sign[],
@@ -35,6 +38,7 @@ export function codexDialect(
   held: Partial<Mode> & { model?: string },
   thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
   effort?: string,
+  server?: OpenServer,
 ): Dialect {
   const waiting = new Map<number, (result: Loose, error: string | undefined) => Step[]>()
   const items = new Map<string, Loose>()
@@ -44,10 +48,10 @@ export function codexDialect(
   /** Text typed during the turn that was not sent yet. */
   const early: { text: string; pictures: readonly SentPicture[] }[] = []
   const totals = new Map<string, CountedThread>()
-  let requests = 0
+  let requests = server?.requests ?? 0
   let steering = 0
   let id = thread.id
-  let cwd = ''
+  let cwd = server?.cwd ?? ''
   let turn: string | undefined
   let limits: Step[] = []
   let trouble: Loose | undefined
@@ -102,9 +106,11 @@ export function codexDialect(
     return [
       { type: 'thread' as const, key: threadKey({ ...thread, id }) },
       send(start(prompt, pictures)),
-      send(request('account/rateLimits/read', { excludeResetCreditDetails: true }, spent)),
+      send(readLimits()),
     ]
   }
+
+  const readLimits = () => request('account/rateLimits/read', { excludeResetCreditDetails: true }, spent)
 
   function spent({ rateLimits }: Loose): Step[] {
     const now = limitsOf(loose(rateLimits))
@@ -214,25 +220,16 @@ export function codexDialect(
     asks: true,
     pictures: {},
     open: (prompt, pictures = []) =>
-      must(
-        'initialize',
-        {
-          clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
-          capabilities: {
-            experimentalApi: false,
-            requestAttestation: false,
-            optOutNotificationMethods: ignoredNotifications,
-          },
-        },
-        () => [
-          send(line({ method: 'initialized' })),
-          send(
-            thread.id === ''
-              ? must('thread/start', held, began(prompt, pictures))
-              : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt, pictures)),
-          ),
-        ],
-      ),
+      server
+        ? start(prompt, pictures) + readLimits()
+        : must('initialize', greeting, () => [
+            send(line({ method: 'initialized' })),
+            send(
+              thread.id === ''
+                ? must('thread/start', held, began(prompt, pictures))
+                : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt, pictures)),
+            ),
+          ]),
     line(text) {
       const message = parseLine(text)
       if (message.method !== undefined && message.id !== undefined) return questionSteps(message, desk)
@@ -247,14 +244,30 @@ export function codexDialect(
     stop: () => (turn === undefined ? undefined : request('turn/interrupt', { threadId: id, turnId: turn }, () => [])),
     end(ended) {
       const own = totals.get(id)
-      const usage = usageOf(thread, own, [...totals.values()])
+      const usage = usageOf([...totals.values()], (total) => (total === own ? thread : server?.totals.get(total.id)))
       return [
         ...(own && done === 'completed' ? [{ type: 'thread' as const, key: threadKey(own) }] : []),
         ...(usage.input + usage.output > 0 ? [usage] : []),
         { type: 'end', outcome: outcome(ended) },
       ]
     },
+    next: (resume) =>
+      codexDialect(signs, known, held, threadOf(resume), effort, {
+        requests,
+        cwd,
+        totals: new Map([...(server?.totals ?? []), ...totals]),
+      }),
   }
+}
+
+/** The description of its client that an app-server gets first. */
+const greeting = {
+  clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
+  capabilities: {
+    experimentalApi: false,
+    requestAttestation: false,
+    optOutNotificationMethods: ignoredNotifications,
+  },
 }
 
 const input = (text: string, pictures: readonly SentPicture[]) => [

@@ -141,10 +141,13 @@ export const tokensOf = ({ inputTokens, cachedInputTokens, outputTokens }: Loose
 })
 
 /** The usage of a turn: of its own thread since it was resumed, and of all threads that it began. */
-export function usageOf(thread: CountedThread, own: CountedThread | undefined, all: readonly CountedThread[]): Usage {
+export function usageOf(
+  all: readonly CountedThread[],
+  before: (total: CountedThread) => CountedThread | undefined,
+): Usage {
   const none = { id: '', input: 0, cached: 0, output: 0 }
   return all
-    .map((total) => usageSince(total === own ? thread : none, total))
+    .map((total) => usageSince(before(total) ?? none, total))
     .reduce(
       (sum, one) => ({
         ...sum,

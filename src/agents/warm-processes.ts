@@ -1,0 +1,170 @@
+import type { Clock } from '../base/time/clock.ts'
+import { totalmem } from 'node:os'
+import { turnOf } from '../core/work/turn-pieces.ts'
+
+/** An agent's process between two turns. */
+export interface WarmProcess {
+  /** Resolves when the process has exited, whatever ended it; never rejects. */
+  gone: Promise<unknown>
+  /** Ends the process and every process that it started. Returns the pids that would not die; never rejects. */
+  end(): Promise<number[]>
+}
+
+/** The terms that a turn and a process must share, so that the process can take the turn. */
+export type WarmTerms = {
+  /** Everything that is decided when the process starts and cannot be changed in it, as one text. */
+  fixed: string
+  /** The thread that is open in the process; undefined while no turn was taken on it. */
+  thread: WarmThread | undefined
+}
+
+/** An agent's thread, up to the turn of the log that it last answered: somebody else's later turn on it is not known to the process. */
+export type WarmThread = { key: string; turn: string }
+
+type WarmParts = {
+  clock: Clock
+  /** How long a process waits for its next turn; 0 keeps none. */
+  idleMs: number
+  /** The memory of the machine, in bytes. */
+  memory?(): { total: number; free: number }
+}
+
+/** A warm process that waits, and what ends its waiting. */
+type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController }
+
+/** With no more memory than this, two processes are kept. */
+const smallMachine = 4.5 * 2 ** 30
+const mostOnSmallMachine = 2
+
+/** With less of the memory free, no process is kept. */
+const leastFree = 0.08
+
+/** How often the memory is looked at while a process waits. */
+const lookMs = 30_000
+
+/**
+ * The processes that one chat keeps between its turns, one for each agent. A turn borrows the process of its agent and gives it back after
+ * an answer; what does not fit is stopped, so that two processes never have the same thread open.
+ */
+export class WarmProcesses {
+  /** How long a process waits; the settings can change it while the chat runs. */
+  idleMs: number
+  #parts: Required<WarmParts>
+  #waiting = new Map<string, Waiting>()
+  /** Processes that are being stopped: the chat waits for them when it closes. */
+  #ending = new Set<Promise<unknown>>()
+  #closed = false
+
+  constructor(parts: WarmParts) {
+    this.#parts = { memory: machineMemory, ...parts }
+    this.idleMs = parts.idleMs
+  }
+
+  /** Whether a process may be kept after its turn. */
+  get open(): boolean {
+    return !this.#closed && this.idleMs > 0 && !this.#isTight()
+  }
+
+  /** Takes out the process of an agent if it fits the terms of a turn; ends it if it does not. */
+  async borrow<P extends WarmProcess>(
+    agent: string,
+    terms: WarmTerms,
+    kind: abstract new (...parts: never[]) => P,
+  ): Promise<P | undefined> {
+    const found = this.#takeOut(agent)
+    if (!found) return undefined
+    if (found.process instanceof kind && areSame(found.terms, terms)) return found.process
+    await this.#end(found)
+    return undefined
+  }
+
+  /** Whether the process of an agent waits under these terms. */
+  has(agent: string, terms: WarmTerms): boolean {
+    const found = this.#waiting.get(agent)
+    return found !== undefined && areSame(found.terms, terms)
+  }
+
+  /** Keeps a process for the agent's next turn; ends it at once if none may be kept. */
+  keep(agent: string, process: WarmProcess, terms: WarmTerms): void {
+    const before = this.#takeOut(agent)
+    if (before && before.process !== process) void this.#end(before)
+    const kept: Waiting = { process, terms, over: new AbortController() }
+    if (!this.open) {
+      void this.#end(kept)
+      return
+    }
+    this.#waiting.set(agent, kept)
+    void process.gone.then(() => this.#leave(agent, kept))
+    void this.#watch(agent, kept)
+    const most = this.#parts.memory().total <= smallMachine ? mostOnSmallMachine : Infinity
+    for (const [oldest] of this.#waiting) if (this.#waiting.size > most) void this.drop(oldest)
+  }
+
+  /** Ends the process of one agent, or all that wait: what they know is no longer true, or nobody needs them. */
+  async drop(agent?: string): Promise<void> {
+    const names = agent === undefined ? [...this.#waiting.keys()] : [agent]
+    await Promise.all(
+      names.map(async (name) => {
+        const found = this.#takeOut(name)
+        if (found) await this.#end(found)
+      }),
+    )
+  }
+
+  /** Ends all processes, and keeps none from now on. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.drop()
+    await Promise.all(this.#ending)
+  }
+
+  #takeOut(agent: string): Waiting | undefined {
+    const found = this.#waiting.get(agent)
+    if (found) this.#leave(agent, found)
+    return found
+  }
+
+  #leave(agent: string, waiting: Waiting): void {
+    waiting.over.abort()
+    if (this.#waiting.get(agent) === waiting) this.#waiting.delete(agent)
+  }
+
+  /** Ends a process that waited too long, or whose memory is needed. */
+  async #watch(agent: string, waiting: Waiting): Promise<void> {
+    const { clock } = this.#parts
+    const since = clock.elapsed()
+    const { signal } = waiting.over
+    while (!signal.aborted) {
+      const left = since + this.idleMs - clock.elapsed()
+      if (left <= 0 || this.#isTight()) return this.drop(agent)
+      await clock.sleep(Math.min(left, lookMs), signal)
+    }
+  }
+
+  #isTight(): boolean {
+    const { total, free } = this.#parts.memory()
+    return free < total * leastFree
+  }
+
+  async #end({ process, over }: Waiting): Promise<void> {
+    over.abort()
+    const ending = process.end()
+    this.#ending.add(ending)
+    await ending
+    this.#ending.delete(ending)
+  }
+}
+
+const areSame = (a: WarmTerms, b: WarmTerms) =>
+  a.fixed === b.fixed && a.thread?.key === b.thread?.key && a.thread?.turn === b.thread?.turn
+
+/** The memory that this process and its children may use: of the machine, or of its container. */
+function machineMemory(): { total: number; free: number } {
+  const constrained = process.constrainedMemory()
+  const all = totalmem()
+  return { total: constrained > 0 && constrained < all ? constrained : all, free: process.availableMemory() }
+}
+
+/** The thread that a turn goes on with, as a warm process must have it open; undefined for a new thread. */
+export const warmThread = ({ key, turn }: { key?: string; turn?: string }): WarmThread | undefined =>
+  key === undefined ? undefined : { key, turn: turn === undefined ? '' : turnOf(turn) }
