@@ -85,7 +85,8 @@ export type TurnAdvice = {
   told?: string
   /** The folder with the files that the CLI, and our program that it starts, must be able to read. */
   folder: string
-  lend(): Promise<{ server: LentServer; folder: string } | undefined>
+  /** `lasting`: the server also serves the later turns of a process that was started with it. */
+  lend(): Promise<{ server: LentServer; folder: string; lasting?: true } | undefined>
 }
 
 /** The MCP server of a turn's tools, which may outlive the turn. */

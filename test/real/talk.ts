@@ -5,6 +5,7 @@ import type { Effort } from '../../src/core/profile/effort.ts'
 import type { Ask } from '../../src/core/talk/question.ts'
 import type { Outcome } from '../../src/core/talk/outcome.ts'
 import type { Script } from './model-server.ts'
+import type { WarmProcesses } from '../../src/agents/warm-processes.ts'
 import type { Rig } from './rig.ts'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,14 +17,21 @@ import { profileNamed } from '../../src/profiles/all.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
 import { frameFaults } from '../agents/acp-frames.ts'
+import { defined } from '../../src/base/defined.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
 /** The way to the CLI, the person who answers it, the texts that are typed meanwhile, and how hard it should think now. */
-export type Wishes = { open?: typeof pipeAgent; ask?: Ask; steer?: TurnWorld['steer']; effort?: () => Effort }
+export type Wishes = {
+  open?: typeof pipeAgent
+  ask?: Ask
+  steer?: TurnWorld['steer']
+  effort?: () => Effort
+  warm?: WarmProcesses
+}
 
 /** A conversation with a real CLI whose model is a script. */
-export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer, effort }: Wishes = {}) {
+export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer, effort, warm }: Wishes = {}) {
   const server = await modelServer(script)
   const rigs: Rig[] = [await rig(cli, server.url)]
   const store = memoryStore()
@@ -37,7 +45,7 @@ export async function talk(cli: string, script: Script, { open = pipeAgent, ask,
     const overheard = open === acpAgent ? { command: tapped(profile.acp!.command({ leash }), place().root) } : {}
     const spec = { name: cli, profile, window: profile.window, timeoutMs: 120_000, silenceMs: 60_000, ...overheard }
     if (effort) return open({ ...spec, effort: effort() }, { leash }, { blobs, env: place().env })
-    return open(spec, { leash }, { blobs, env: place().env })
+    return open(spec, { leash }, defined({ blobs, env: place().env, warm }))
   }
 
   async function take(by: Agent, prompt: string, leash: Leash, signal: AbortSignal): Promise<Event[]> {

@@ -29,7 +29,7 @@ export function offerTurnTools(
   const { turn } = native.state
   const { kept } = turn
   const isFit = kept?.tools?.shape === shapeOf(tools)
-  const server = (isFit ? kept?.tools : undefined) ?? new TurnServer(io, place.cwd, tools)
+  const server = (isFit ? kept?.tools : undefined) ?? new TurnServer(io, place.cwd, tools, kept !== undefined)
   if (kept && !isFit) {
     void kept.tools?.close()
     kept.tools = server

@@ -10,6 +10,7 @@ import { thisProgram } from '../../base/process/own-program.ts'
 import { ownStart } from '../../native/mcp/own-start.ts'
 import { homeOf } from '../../home/place.ts'
 import { openKeyedServer } from '../../border/seat-channel.ts'
+import { defined } from '../../base/defined.ts'
 import { version } from '../../base/version.ts'
 
 /** The name of the MCP server: other than that of `termaite mcp install`, whose tools the CLI keeps. */
@@ -37,10 +38,12 @@ export class TurnServer implements LentTools {
   #turn: { tools: readonly Tool[]; over: AbortController } | undefined
   #opened: Promise<OpenServer> | undefined
   #used = false
+  #isKept: boolean
 
-  constructor(io: Io, cwd: string, tools: readonly Tool[]) {
+  constructor(io: Io, cwd: string, tools: readonly Tool[], isKept: boolean) {
     this.shape = shapeOf(tools)
     this.folder = join(homeOf(io.env), 'turns', crypto.randomUUID())
+    this.#isKept = isKept
     this.#io = io
     this.#cwd = cwd
     this.#listed = tools.map((tool) => this.#ofTurn(tool))
@@ -66,7 +69,7 @@ export class TurnServer implements LentTools {
     this.#opened ??= this.#open()
     // A server that cannot be opened is not worth the turn: the CLI works without it.
     const open = await this.#opened.catch(() => undefined)
-    return open && { server: open.server, folder: this.folder }
+    return open && defined({ server: open.server, folder: this.folder, lasting: this.#isKept || undefined })
   }
 
   async close(): Promise<void> {
