@@ -51,6 +51,15 @@ const phrases: Readonly<Record<string, { pattern: RegExp; instead: string; only?
     instead: 'stopped, killed, revoked',
   },
   whoever: { pattern: /\bwhoever\b/gi, instead: 'the noun: the agent, the person' },
+  'is no': {
+    pattern:
+      /\b(?:it|this|that|these|those|they|which|who|one|`code`) (?:is|are|was|were) no (?!longer\b|more\b|other\b|less\b|fewer\b|such\b|better\b|worse\b|need\b|use\b|reason\b|sign\b|help\b)[a-z]/gi,
+    instead: 'is not a …',
+  },
+  'other … than': {
+    pattern: /\b(?:another|other) (?:[\w-]+ ){1,2}than\b|\b(?:some|any|every)thing else than\b/gi,
+    instead: 'a … other than, something other than',
+  },
   'begins without a noun': {
     pattern: /^(?:What|Whatever|Whoever|It|They|Those|So many|The rest|The same (?:for|of|after|with|as|but|in))\b/g,
     instead: 'a verb, or the noun that the comment is about',

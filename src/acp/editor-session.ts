@@ -166,7 +166,7 @@ export class EditorSession {
   /** Keeps a picture of a prompt. If a picture cannot be used, sends a notice that says why. */
   async #keepPicture(data: string, name: string): Promise<string> {
     const kept = await this.#parts.seat.desk.sources.keepPicture(Buffer.from(data, 'base64'), name)
-    const problems = kept?.problems ?? [`${name} was left out: it is no PNG, JPEG, GIF or WebP.`]
+    const problems = kept?.problems ?? [`${name} was left out: it is not a PNG, JPEG, GIF or WebP.`]
     for (const problem of problems) await this.#updates.notice(problem, 'error')
     return kept?.texts[0] ?? '[a picture that could not be taken]'
   }

@@ -1,7 +1,7 @@
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
 import type { Question } from '../core/talk/question.ts'
 import { resolve } from 'node:path'
-import { fenced } from '../base/text/markdown-fence.ts'
+import { fenceText } from '../base/text/markdown-fence.ts'
 import { fileChangesOf } from '../chat/transcript/event-facts.ts'
 import { commandText, dangerSign, dangerWords, readableText } from '../questions/question-text.ts'
 import { inputSummary, patchPaths } from '../chat/transcript/call-input.ts'
@@ -69,7 +69,7 @@ export function shownContent({ text, shows = [] }: Pick<Question, 'text' | 'show
 }
 
 function fencedContent(text: string): ToolCallContent {
-  return { type: 'content', content: { type: 'text', text: fenced(text) } }
+  return { type: 'content', content: { type: 'text', text: fenceText(text) } }
 }
 
 function diff(path: string, before: string | undefined, after: string, cwd: string): ToolCallContent {

@@ -102,7 +102,7 @@ export function closingMessage(text: string): ClosingMessage {
     if (!traceLine.test(line)) return { headline: line.trim(), details: details.toReversed() }
     if (!frame.test(line) && /\w/.test(line)) details.push(line.trim().replace(/^\d+: /, ''))
   }
-  // Without a line of its own the end of the output is all that was said.
+  // No line says what failed, so the last line counts as the message.
   return { headline: lines.at(-1)!.trim(), details: [] }
 }
 

@@ -48,7 +48,7 @@ export class Tail {
 
   add(text: string): void {
     this.#text += text
-    // Cut seldom, so that a short text is not copied with every word.
+    // The text is cut seldom, so that a short text is not copied with every word.
     if (this.#text.length > 4 * this.#limit) this.#text = this.#text.slice(-this.#limit)
   }
 

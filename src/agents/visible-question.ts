@@ -6,7 +6,7 @@ const hidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u20
 
 /**
  * Spells out every control character of a text that a person says yes to. A character that was merely left out could hide the text before
- * it (a backspace does), and the person would allow something else than they saw.
+ * it (a backspace does), and the person would allow something other than they saw.
  */
 export function visible(text: string): string {
   return text.replaceAll(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -10,7 +10,7 @@ export interface WarmProcess {
   end(): Promise<number[]>
 }
 
-/** What a turn and a process must have in common, so that the process can take the turn. */
+/** The terms that a turn and a process must share, so that the process can take the turn. */
 export type WarmTerms = {
   /** Everything that is decided when the process starts and cannot be changed in it, as one text. */
   fixed: string
@@ -44,14 +44,14 @@ const lookMs = 30_000
 
 /**
  * The processes that one chat keeps between its turns, one for each agent. A turn borrows the process of its agent and gives it back after
- * an answer; what does not fit is ended, so that two processes never have the same thread open.
+ * an answer; what does not fit is stopped, so that two processes never have the same thread open.
  */
 export class WarmProcesses {
   /** How long a process waits; the settings can change it while the chat runs. */
   idleMs: number
   #parts: Required<WarmParts>
   #waiting = new Map<string, Waiting>()
-  /** Processes that are being ended: the chat waits for them when it closes. */
+  /** Processes that are being stopped: the chat waits for them when it closes. */
   #ending = new Set<Promise<unknown>>()
   #closed = false
 

@@ -4,13 +4,13 @@ const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Makes an id that is unique over processes and sorts by time: ten letters of time, sixteen random ones. */
 export function newId(now: number): string {
-  return lettered(now, 10) + randomName()
+  return inLetters(now, 10) + randomName()
 }
 
 /** Makes an id as `newId` does, whose last letters are the hash of a name: the same name gets the same id again. */
 export function namedId(at: number, name: string): string {
   const bytes: Iterable<number> = sha256().update(name).digest().subarray(0, 16)
-  return lettered(at, 10) + [...bytes].map((byte) => letters[byte % 32]).join('')
+  return inLetters(at, 10) + [...bytes].map((byte) => letters[byte % 32]).join('')
 }
 
 /** Makes a file name that no other process uses. */
@@ -20,10 +20,10 @@ export function randomName(): string {
 
 /** Forty random bits. Not from node:crypto, which takes longer to load than the rest of this file's work. */
 function chance(): string {
-  return lettered(Math.floor(Math.random() * 2 ** 40), 8)
+  return inLetters(Math.floor(Math.random() * 2 ** 40), 8)
 }
 
-function lettered(value: number, count: number): string {
+function inLetters(value: number, count: number): string {
   let text = ''
   for (let rest = value, i = 0; i < count; i++, rest = Math.floor(rest / 32)) text = letters[rest % 32] + text
   return text

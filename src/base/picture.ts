@@ -22,8 +22,8 @@ const readers: Record<string, (bytes: Buffer) => Omit<PictureFacts, 'media'>> = 
 }
 
 /**
- * Reads the size of a picture and whether it is whole; undefined when the bytes are no picture that models can see. A provider
- * refuses a damaged picture, and would refuse the whole conversation from then on.
+ * Reads the size of a picture and whether it is whole; undefined when the bytes are not a picture that models can see. A provider refuses
+ * a damaged picture, and would refuse the whole conversation from then on.
  */
 export function pictureFacts(bytes: Buffer): PictureFacts | undefined {
   const media = pictureMedia(bytes)

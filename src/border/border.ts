@@ -19,7 +19,7 @@ export function borderOf(env: Io['env'], home: string): Border {
   })
 }
 
-/** The keys of our own servers, each in a file of its own. A file that cannot be read is no key that could leak from here. */
+/** The keys of our own servers, each in a file of its own. A file that cannot be read holds no key that could leak from here. */
 function keyFiles(home: string): Record<string, string> {
   try {
     const names = readdirSync(home).filter((name) => name.endsWith('.key'))

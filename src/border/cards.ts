@@ -10,12 +10,12 @@ export async function markDanger(
   cwd: string,
   question: Question,
 ): Promise<Question> {
-  // Loaded only when needed: most turns ask nothing.
+  // The judge of shell commands is loaded only when a question is asked: most turns ask nothing.
   const { withDangerMarked } = await import('../safety/shell/judge/danger-marks.ts')
   return withDangerMarked(question, defined({ root, cwd, home: env.HOME ?? '', path: env.PATH }))
 }
 
-/** Cancels the turn when the person leaves a question that wants it so. */
+/** Cancels the turn when the person leaves a question that asks for this. */
 export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {
   return async (question, withdrawn, id) => {
     const picks = await ask(question, withdrawn, id)

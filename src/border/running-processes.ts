@@ -15,15 +15,15 @@ export type RunningProcess = {
   process: LongRun
   pid?: number
   since: number
-  /** The folder that it works in. */
+  /** The folder that the process works in. */
   project?: string
-  /** The agent that it supervises, or the crew that it keeps. */
+  /** The agent that the process supervises, or the crew that it keeps. */
   about?: string
-  /** The address that it serves. */
+  /** The address that the process serves. */
   url?: string
-  /** The address of its page for browsers elsewhere. */
+  /** The address of its page for browsers on other machines. */
   page?: string
-  /** The terminal of the agent that it supervises, with the agent's name and the root of its project. */
+  /** The terminal of the agent that the process supervises, with the agent's name and the root of its project. */
   terminal?: { id: string; agent: string; root: string }
 }
 
@@ -46,7 +46,7 @@ export function noteProcess(
   process: Omit<RunningProcess, 'pid' | 'since'>,
   clock: Pick<Clock, 'now'>,
 ): () => void {
-  // Nobody waits for it: a process that has just started is small.
+  // The limit need not be in place at once: the heap of a process that has just started is small.
   void import('../base/process/heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth())
   const owner = ownerMark()
   const file = join(folderIn(home), `${ownerPid(owner)}-${shortHash(owner)}.json`)

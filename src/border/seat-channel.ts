@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Socket } from 'node:net'
 import type { Io } from '../core/io.ts'
 import type { Leash } from '../core/work/agent.ts'
@@ -12,8 +13,6 @@ import { pipeline } from 'node:stream/promises'
 import { isSameKey } from '../wire/http/http-server.ts'
 import { thisProgram } from '../base/process/own-program.ts'
 import { homeOf, withinVariable } from '../home/place.ts'
-
-type Env = Io['env']
 
 /**
  * The file in our home by which our own program learns inside a wall that it is behind one: port and key of the channel of

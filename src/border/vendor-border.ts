@@ -67,7 +67,7 @@ export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry
     case 'result':
       return { ...entry, text: mask(entry.text), data: maskWithin(entry.data, mask) }
     case 'call':
-      // Masked as one text: a value is known as a secret by the name before it.
+      // The input is masked as one text, because a value is known as a secret by the name before it.
       return { ...entry, input: maskedJson(entry.input, mask) }
     case 'attempt':
       return { ...entry, ...(maskWithin({ failure: entry.failure, did: entry.did }, mask) as object) }

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../base/time/clock.ts'
 import type { Command, CommandScreen } from '../core/talk/command.ts'
@@ -34,7 +35,7 @@ import { Transcript } from './transcript/blocks/transcript-view.ts'
 
 type ChatParts = {
   clock: Clock
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   signal: AbortSignal
   /** Whether the chat takes the whole screen, or prints into the terminal's own scrollback. */
   altScreen: boolean

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { ChatDesk, DeskEvent, Standing } from './desk/chat-desk.ts'
 import type { Readable, Writable } from 'node:stream'
@@ -27,7 +28,7 @@ type LinesParts = {
   out: Writable
   clock: Clock
   /** The environment of this process: the line editor of Node looks at it too. */
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** Ends the chat from outside. */
   signal: AbortSignal
 }
@@ -157,8 +158,8 @@ class LineConversation {
   }
 
   /**
-   * Takes answers to the question that was just printed once the person pauses: only then can they have read it. Text
-   * typed before that is no answer. A line that they sent is a prompt, and an unfinished one waits until after the answer.
+   * Takes answers to the question that was just printed once the person pauses: only then can they have read it. Text typed before that
+   * is not an answer. A line that they sent is a prompt, and an unfinished one waits until after the answer.
    */
   async #takeAnswers(): Promise<void> {
     const pause = (this.#pause = new TypingPause(this.#clock))

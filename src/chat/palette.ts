@@ -139,7 +139,7 @@ export class PaletteOverlay {
     }
     const rows = ({ top, bottom }: ScreenMargin) => tui.terminal.rows - top - bottom
     const none = { top: 0, bottom: 0 }
-    // Placed inside the frame of the transcript, so that it cuts no frame into pieces.
+    // The palette is placed inside the frame of the transcript, so that it cuts no frame into pieces.
     const margin = () => (rows(this.#parts.margin()) < leastRows ? none : this.#parts.margin())
     const height = () => {
       const inside = rows(this.#parts.margin())

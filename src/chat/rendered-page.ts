@@ -5,7 +5,7 @@ import { firstTheme, plain } from './style/theme.ts'
 import { Prose } from './transcript/markdown/markdown.ts'
 import { canLink, LazyDetails } from './transcript/markdown/render-context.ts'
 
-/** Longer lines are hard to read. */
+/** The longest line: longer ones are hard to read. */
 const widest = 100
 
 /** Renders Markdown for a terminal as the chat does; for a file or a pipe the same without colours. */

@@ -123,7 +123,7 @@ export const commands: readonly CliCommand[] = [
       agent: {
         short: 'a',
         value: 'name|auto',
-        help: 'the agent that reviews; one of another vendor than the author’s sees other faults',
+        help: 'the agent that reviews; one of a vendor other than the author’s sees other faults',
       },
       focus: { value: 'text', help: 'what the reviewer should look at above all' },
       ...limitFlags,
@@ -284,7 +284,7 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'stop',
     words: '[id|hub|<agent>|<pid>]',
-    summary: 'Cancel a running turn, in whichever process it runs, or end the hub or another process that `ps` lists.',
+    summary: 'Cancel a running turn, in whichever process it runs, or stop the hub or another process that `ps` lists.',
     flags: { all: { help: 'cancel every running turn' } },
     examples: ['termaite stop 01kq', 'termaite stop hub', 'termaite stop --all'],
     load: () => import('./commands/stop.ts'),

@@ -222,7 +222,7 @@ export const crewCommands: readonly CliCommand[] = [
       valid: { value: 'time', help: 'invite: how long the code can be used (default 1h, at most 7d)' },
       expires: {
         value: 'time',
-        help: 'keys add, rotate, invite: let the key end by itself after this time, such as 90d or 12h',
+        help: 'keys add, rotate, invite: let the key expire after this time, such as 90d or 12h',
       },
       grace: {
         value: 'time',

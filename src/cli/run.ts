@@ -71,7 +71,7 @@ export async function runProcess(): Promise<void> {
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     // Many programs have the command "version", so this word must not reach an agent as a prompt.
-    if (argv[0] === 'version' && argv.length === 1) return printed(io, version)
+    if (argv[0] === 'version' && argv.length === 1) return printAndSucceed(io, version)
     const named = await commandNamed(argv[0])
     const command = named ?? chatCommand
     const parsed = parse(command, named ? argv.slice(1) : argv)
@@ -79,15 +79,15 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       throw new UsageError(`${named.name}: one of the arguments is empty. Leave it out, or fill it in.`)
     if (parsed.values.help) {
       const { helpText, overview } = await import('./arguments/help.ts')
-      return printed(io, helpText(command, named ? '' : overview(await allCommands())))
+      return printAndSucceed(io, helpText(command, named ? '' : overview(await allCommands())))
     }
-    if (parsed.values.version) return printed(io, version)
+    if (parsed.values.version) return printAndSucceed(io, version)
     refuseFewFiles()
     if (!named && parsed.values.prompt === undefined) await refuseMistypedCommand(parsed.words)
     const code = await command.load()
     return await code.run(io, parsed, { chat: chatCommand, run, commands: allCommands })
   } catch (error) {
-    return await failed(error, io, argv)
+    return await reportFailure(error, io, argv)
   }
 }
 
@@ -101,7 +101,7 @@ async function commandNamed(word: string | undefined): Promise<CliCommand | unde
 }
 
 /** Prints what went wrong, with secrets masked, and returns the exit code. A program that asked for JSON gets it as JSON too. */
-async function failed(error: unknown, io: Io, argv: readonly string[]): Promise<number> {
+async function reportFailure(error: unknown, io: Io, argv: readonly string[]): Promise<number> {
   const { kind, message, code } = await failureOf(error, io)
   say(io, `termaite: ${message}`)
   if (await isOwnSettingsFault(error, io, argv)) say(io, 'To edit the settings: termaite config edit')
@@ -112,7 +112,7 @@ async function failed(error: unknown, io: Io, argv: readonly string[]): Promise<
   return code
 }
 
-/** A line of one of the files that `config edit` opens, behind the folder of the file. */
+/** In an error about one of the files that `config edit` opens, the part after the path of the folder. */
 const ownSettingsLine = /^\/(?:settings\.json|config\.yaml):\d/
 
 /** Whether the person's own settings are broken, and were not just edited. Those of a project are not opened by `config edit`. */
@@ -209,12 +209,12 @@ function workingFolder(): string {
   }
 }
 
-function printed(io: Io, text: string): number {
+function printAndSucceed(io: Io, text: string): number {
   print(io, text)
   return 0
 }
 
-/** A reader that closed early (`| head`, a closed terminal) is no error. A full disk is one, even when the turn succeeded. */
+/** A reader that closed early (`| head`, a closed terminal) is not an error. A full disk is one, even if the turn succeeded. */
 function reportWriteError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY)) return
   const why = error.errno === undefined ? error.message : getSystemErrorMessage(error.errno)

@@ -8,7 +8,7 @@ export type Io = {
   env: Record<string, string | undefined>
   cwd: string
   in: Readable & { isTTY?: boolean }
-  /** Whether `in` may bring text: a pipe or a file, but no terminal and not /dev/null. */
+  /** Whether `in` may bring text: a pipe or a file, but neither a terminal nor /dev/null. */
   piped: boolean
   out: Writable & { isTTY?: boolean; columns?: number }
   err: Writable & { isTTY?: boolean; columns?: number; rows?: number }
@@ -34,7 +34,7 @@ export function say(io: Pick<Io, 'err'>, line: string): void {
   io.err.write(`${textFor(io.err, line)}\n`)
 }
 
-/** The clock and the voice of a run, for a store: it informs the person of a file that had to be set aside. */
+/** The clock of a run, and its way to tell the person something: a store reports a file that had to be set aside. */
 export function voiceOf(io: Pick<Io, 'clock' | 'err'>): { clock: Clock; tell(words: string): void } {
   return { clock: io.clock, tell: (words) => say(io, `termaite: ${words}`) }
 }

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import { nearest } from '../base/text/nearest.ts'
 
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
@@ -68,13 +69,13 @@ export const variables: readonly VariableGroup[] = [
       { name: 'PATH', does: 'Where programs are found; relative folders in it are left out.' },
       { name: 'TMPDIR', does: 'The folder for temporary files.' },
       { name: 'NODE_COMPILE_CACHE', does: 'The folder of the cache of compiled code, before XDG_CACHE_HOME.' },
-      { name: 'NODE_DISABLE_COMPILE_CACHE', does: '1 keeps no compiled code.' },
+      { name: 'NODE_DISABLE_COMPILE_CACHE', does: '1 turns the cache of compiled code off.' },
       { name: 'XDG_CACHE_HOME', does: 'The folder of the cache of compiled code. Default: ~/.cache.' },
       { name: 'XDG_CONFIG_HOME', does: 'Where settings of other programs are found. Default: ~/.config.' },
       { name: 'XDG_RUNTIME_DIR', does: 'The folder for sockets whose path would be too long elsewhere.' },
       { name: 'ZDOTDIR', does: 'The folder of zsh’s files, for completion --install.' },
       { name: 'APPDATA', does: 'On Windows: where settings of other programs are found.' },
-      { name: 'GIT_CONFIG_COUNT', does: 'Settings for git; termaite adds its own behind them.' },
+      { name: 'GIT_CONFIG_COUNT', does: 'Settings for git; termaite adds its own after them.' },
       { name: 'MAVEN_OPTS', does: 'Options of Maven; in the sandbox folders for its repository are added.' },
       { name: 'PLAYWRIGHT_BROWSERS_PATH', does: 'Where Playwright finds its browsers, also in the sandbox.' },
       { name: 'CYPRESS_CACHE_FOLDER', does: 'Where Cypress finds itself, also in the sandbox.' },
@@ -103,7 +104,7 @@ export const variables: readonly VariableGroup[] = [
     rows: [
       { name: 'HTTPS_PROXY', does: 'The proxy for https addresses; in lower case too.' },
       { name: 'HTTP_PROXY', does: 'The proxy for http addresses; in lower case too.' },
-      { name: 'ALL_PROXY', does: 'The proxy where the two above are not set; in lower case too.' },
+      { name: 'ALL_PROXY', does: 'The proxy if the two above are not set; in lower case too.' },
       { name: 'NO_PROXY', does: 'Hosts that are reached without a proxy; in lower case too.' },
       { name: 'SSL_CERT_FILE', does: 'A PEM file with certificate authorities to trust.' },
     ],
@@ -150,14 +151,14 @@ export const variables: readonly VariableGroup[] = [
       { name: 'AWS_SECRET_ACCESS_KEY', does: 'The secret of that access key.' },
       { name: 'AWS_SESSION_TOKEN', does: 'The session of a temporary access key.' },
       { name: 'AWS_PROFILE', does: 'The profile in the files of AWS.' },
-      { name: 'AWS_DEFAULT_PROFILE', does: 'The profile where AWS_PROFILE is not set.' },
+      { name: 'AWS_DEFAULT_PROFILE', does: 'The profile if AWS_PROFILE is not set.' },
       { name: 'AWS_REGION', does: 'The region.' },
-      { name: 'AWS_DEFAULT_REGION', does: 'The region where AWS_REGION is not set.' },
+      { name: 'AWS_DEFAULT_REGION', does: 'The region if AWS_REGION is not set.' },
       { name: 'AWS_CONFIG_FILE', does: 'The file with profiles. Default: ~/.aws/config.' },
       { name: 'AWS_SHARED_CREDENTIALS_FILE', does: 'The file with credentials. Default: ~/.aws/credentials.' },
-      { name: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME', does: 'Another address of Bedrock’s runtime.' },
-      { name: 'AWS_ENDPOINT_URL_BEDROCK', does: 'Another address of Bedrock.' },
-      { name: 'AWS_ENDPOINT_URL', does: 'Another address of all services.' },
+      { name: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME', does: 'An address for Bedrock’s runtime, instead of the usual one.' },
+      { name: 'AWS_ENDPOINT_URL_BEDROCK', does: 'An address for Bedrock, instead of the usual one.' },
+      { name: 'AWS_ENDPOINT_URL', does: 'An address for all services, instead of the usual ones.' },
       { name: 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI', does: 'Where a container finds its credentials.' },
       {
         name: 'AWS_CONTAINER_CREDENTIALS_FULL_URI',
@@ -175,11 +176,11 @@ export const variables: readonly VariableGroup[] = [
       { name: 'GOOGLE_APPLICATION_CREDENTIALS', does: 'The file with credentials.' },
       { name: 'CLOUDSDK_CONFIG', does: 'The folder of gcloud’s settings.' },
       { name: 'GOOGLE_CLOUD_PROJECT', does: 'The project.' },
-      { name: 'GCLOUD_PROJECT', does: 'The project where GOOGLE_CLOUD_PROJECT is not set.' },
-      { name: 'ANTHROPIC_VERTEX_PROJECT_ID', does: 'The project where neither of them is set.' },
+      { name: 'GCLOUD_PROJECT', does: 'The project if GOOGLE_CLOUD_PROJECT is not set.' },
+      { name: 'ANTHROPIC_VERTEX_PROJECT_ID', does: 'The project if neither of them is set.' },
       { name: 'GOOGLE_CLOUD_LOCATION', does: 'The region. Default: global.' },
-      { name: 'GOOGLE_CLOUD_REGION', does: 'The region where GOOGLE_CLOUD_LOCATION is not set.' },
-      { name: 'CLOUD_ML_REGION', does: 'The region where neither of them is set.' },
+      { name: 'GOOGLE_CLOUD_REGION', does: 'The region if GOOGLE_CLOUD_LOCATION is not set.' },
+      { name: 'CLOUD_ML_REGION', does: 'The region if neither of them is set.' },
       { name: 'GCE_METADATA_HOST', does: 'Where a machine of the cloud is asked for credentials.' },
       { name: 'GCE_METADATA_IP', does: 'As GCE_METADATA_HOST.' },
       { name: 'K_SERVICE', does: 'Set on Cloud Run, where the machine is asked for credentials.' },
@@ -201,7 +202,7 @@ export const variables: readonly VariableGroup[] = [
 ]
 
 /** Names the variables that look like termaite's and are not, for a person who mistyped one. */
-export function strayVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+export function strayVariables(env: Env): string[] {
   const names = own.map(({ name }) => name)
   return Object.keys(env)
     .filter((name) => name.startsWith('TERMAITE_') && !names.includes(name))

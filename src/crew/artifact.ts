@@ -41,7 +41,7 @@ async function artifactBody(blobs: Blobs, answer: Answer, seen?: Seen): Promise<
 /** The text of an artifact, as it is handed out. */
 export type ArtifactText = { output: string; truncated: boolean; fenced: boolean }
 
-/** An answer; or, if the prompt has none, an empty one with the state of the slot and its answer to an earlier prompt. */
+/** The answer to a prompt; without one, an empty text with the state of the slot and its answer to an earlier prompt. */
 export type SlotAnswer = ArtifactText | Unanswered
 export type Unanswered = ArtifactText & { state: SlotState; why?: string; earlier: ArtifactText }
 
@@ -123,7 +123,7 @@ async function answerInLog(log: Log<Entry>, blobs: Blobs, turn: string): Promise
 
 const headless = '[cut: the beginning of this answer has scrolled out of the terminal and is lost]\n'
 
-/** How many rows are looked through for a fence. */
+/** How many of the last rows are searched for a fence. */
 const mostRows = 20_000
 
 /**

@@ -55,7 +55,7 @@ export type KeeperParts = CrewParts & {
  * The coordinator as the keeper of its workers sees it: the budget and time that it gives them, and the calls by which it learns of them.
  */
 export type WorkerHost = {
-  /** The budget that all of them share. */
+  /** The budget that all workers share. */
   budget: Budget
   /** Aborts when the time of all workers is over; the reason is a Failure. */
   over?: AbortSignal

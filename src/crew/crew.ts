@@ -13,7 +13,7 @@ import { answeredSlot, slotAnswer } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
 import { hasSend, withSend } from './slot-moves.ts'
-import { cleaned, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
+import { cleanRows, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
 import { allOf, CrewError, EarlyError, isGone, isLiving, mayAnswer, nameOf, stateWords } from './slot.ts'
 import { withSlot } from './spawn.ts'
 
@@ -108,9 +108,9 @@ export class Crew {
     return readSlot({ ...this.#parts, ledger: this.#ledger, lastRows: this.#lastRows }, id, options)
   }
 
-  /** The last rows that a slot shows, without borders; a later read is not changed by it. */
+  /** The last rows that a slot shows, without borders. Reading them does not affect a later read of new rows. */
   async rows(slot: Slot, lines: number): Promise<string[]> {
-    return cleaned(await rowsOf(this.#parts, slot, lines))
+    return cleanRows(await rowsOf(this.#parts, slot, lines))
   }
 
   async wait(ids: readonly number[], options: WaitOptions): Promise<Waited[]> {
@@ -161,7 +161,7 @@ export class Crew {
     throw mayAnswer(slot) ? new EarlyError(words) : new CrewError(words)
   }
 
-  /** The conversation of a slot. */
+  /** Returns the conversation of a slot. */
   log(id: number): Log<Entry> {
     return logOf(this.#parts.store, this.workspace, id)
   }

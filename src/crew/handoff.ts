@@ -45,13 +45,13 @@ export function handoffOf(outcome: Outcome, words = '', calls: readonly string[]
   if (!outcome.ok) return ofFailure(outcome.failure, words, calls)
   if (outcome.refused)
     return {
-      what_was_done: said(outcome.text) || 'Nothing: the model declined the task.',
+      what_was_done: trimmedText(outcome.text) || 'Nothing: the model declined the task.',
       evidence: [],
       unresolved_risks: ['The model declined the task.'],
-      exact_next_step: 'Do the task yourself, or give it to another agent in other words.',
+      exact_next_step: 'Do the task yourself, or give it to another agent, worded differently.',
       status: 'failed',
     }
-  const denied = (outcome.denials ?? []).map((denial) => clipped(`The worker was not allowed to do this: ${denial}`))
+  const denied = (outcome.denials ?? []).map((denial) => clipItem(`The worker was not allowed to do this: ${denial}`))
   const found = findHandoff(outcome.text)
   const handoff = found ? ofFields(found) : ofProse(outcome.text)
   if (denied.length === 0) return handoff
@@ -62,8 +62,8 @@ export function handoffOf(outcome: Outcome, words = '', calls: readonly string[]
 function ofFields({ fields, cut: isCut }: FoundHandoff): Handoff {
   const field = (known: readonly string[]) => fields[known.find((name) => name in fields) ?? '']
   const given = (known: readonly string[]) => known[0]! in fields
-  const done = textOf(field(names.done))
-  const next = textOf(field(names.next))
+  const done = fieldText(field(names.done))
+  const next = fieldText(field(names.next))
   const { status, doubt } = statusOf(field(names.status))
   const risks = listOf(field(names.risks))
   const missing = [names.done, names.evidence, names.risks, names.next, names.status].flatMap((known) =>
@@ -90,13 +90,13 @@ function statusOf(value: unknown): { status: WorkStatus; doubt: string[] } {
   const word = typeof value === 'string' ? plainName(value) : ''
   const status = workStatuses.find((known) => known === word) ?? statusWords[word]
   if (status) return { status, doubt: [] }
-  const found = value === undefined ? 'gives no status' : `gives the status ${clipped(JSON.stringify(value))}`
+  const found = value === undefined ? 'gives no status' : `gives the status ${clipItem(JSON.stringify(value))}`
   return { status: 'partial', doubt: [`The handoff ${found}, so the work counts as partly done.`] }
 }
 
 function ofProse(text: string): Handoff {
   return {
-    what_was_done: said(text) || 'The worker ended without a word.',
+    what_was_done: trimmedText(text) || 'The worker stopped without a word.',
     evidence: [],
     unresolved_risks: [
       'The worker gave no handoff in the agreed form, so nothing in its text is marked as evidence, and what is left open is not said.',
@@ -106,22 +106,22 @@ function ofProse(text: string): Handoff {
   }
 }
 
-/** How many of its last calls a worker that gave no evidence is known by. */
+/** How many of its last calls count as evidence of a worker that named none. */
 const mostCalls = 10
 
 /** A call of a worker, as evidence of what it did. */
 export const callWords = (tool: string, input: unknown): string =>
-  cut(`called ${tool} with ${JSON.stringify(input)}`, 300)
+  clipText(`called ${tool} with ${JSON.stringify(input)}`, 300)
 
 function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: readonly string[]): Handoff {
   const stopped = kind === 'aborted'
   const cut = kind === 'unfinished'
-  const last = said(words)
+  const last = trimmedText(words)
   return {
     what_was_done: last === '' ? 'Nothing that the worker reported.' : `The last words of the worker: ${last}`,
     evidence: calls.slice(-mostCalls),
     unresolved_risks: [
-      clipped(stopped ? `The worker was stopped: ${message}` : `The worker ended without a handoff: ${message}`),
+      clipItem(stopped ? `The worker was stopped: ${message}` : `The worker stopped without a handoff: ${message}`),
       ...(last === '' ? [] : ['The last words of the worker may be cut off, and nobody has checked them.']),
     ],
     exact_next_step: stopped
@@ -138,21 +138,21 @@ function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: 
 }
 
 /** A field as text; a list or an object in place of a text is written out. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return said(value)
+function fieldText(value: unknown): string {
+  if (typeof value === 'string') return trimmedText(value)
   if (value === undefined || value === null) return ''
-  return said(Array.isArray(value) ? value.map(itemText).join('\n') : itemText(value))
+  return trimmedText(Array.isArray(value) ? value.map(itemText).join('\n') : itemText(value))
 }
 
 function listOf(value: unknown): string[] {
   const items = Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value]
-  const texts = items.map((item) => clipped(itemText(item))).filter((text) => text !== '')
+  const texts = items.map((item) => clipItem(itemText(item))).filter((text) => text !== '')
   if (texts.length <= longest.items) return texts
   return [...texts.slice(0, longest.items), `… and ${texts.length - longest.items} more`]
 }
 
 const itemText = (item: unknown): string => (typeof item === 'string' ? item.trim() : JSON.stringify(item))
 
-const said = (text: string) => cut(text.trim(), longest.text)
-const clipped = (text: string) => cut(text, longest.item)
-const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)} … (cut)` : text)
+const trimmedText = (text: string) => clipText(text.trim(), longest.text)
+const clipItem = (text: string) => clipText(text, longest.item)
+const clipText = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)} … (cut)` : text)

@@ -19,27 +19,27 @@ export async function interruptedTurn(
   // An agent whose terminal is gone has exited, and cannot get a prompt any more.
   if (!prompt && !terminal)
     return {
-      over: crashed('termaite stopped before it had saved the prompt of this turn, and its terminal was closed'),
+      over: crashOutcome('termaite stopped before it had saved the prompt of this turn, and its terminal was closed'),
     }
   if (!prompt)
-    return { over: crashed('termaite stopped before it had saved the prompt of this turn: send the prompt again') }
+    return { over: crashOutcome('termaite stopped before it had saved the prompt of this turn: send the prompt again') }
   if (!terminal && taken)
-    return { over: crashed(`its terminal was closed before its answer could be read${outlives ? '' : builtIn}`) }
+    return { over: crashOutcome(`its terminal was closed before its answer could be read${outlives ? '' : builtIn}`) }
   const { text } = prompt as EntryOf<'prompt'>
   return { sent: taken || (terminal && (await hasPrompt(terminal, mark, text))) ? mark : undefined }
 }
 
 const builtIn = '; a built-in terminal ends with the process that runs the crew, and a tmux window does not'
 
-const crashed = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
+const crashOutcome = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
 
-/** The outcome of a turn, from its entries; undefined while it runs. */
+/** Reads the outcome of a turn from its entries; undefined while it runs. */
 export function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | undefined {
   const own = entries.filter((entry) => entry.turn === turn)
   const end = own.find((entry) => entry.type === 'end')
   if (!end) return undefined
   const reply = own.findLast((entry) => entry.type === 'reply')
-  // An end whose text is that of the reply is kept without it.
+  // An `end` that would repeat the reply is kept without its text.
   if (!end.outcome.ok || end.outcome.text !== '' || !reply) return end.outcome
   return { ...end.outcome, text: reply.text, whole: reply.whole }
 }

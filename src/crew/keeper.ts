@@ -4,7 +4,7 @@ import { Channel } from '../base/channel.ts'
 import { SteadyTime } from '../base/time/clock.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
 import { SlotLedger } from './slot-ledger.ts'
-import { gone, started } from './slot-moves.ts'
+import { goneSlot, startSlot } from './slot-moves.ts'
 import { SlotRunner } from './slot-runner.ts'
 import { allOf, isGone, isLiving, nameOf, needsKeeper, worksOf } from './slot.ts'
 import { hasRoom } from './spawn.ts'
@@ -19,11 +19,11 @@ export class Keeper {
   #runners = new Map<number, SlotRunner>()
   #leave = new AbortController()
   #due = new Channel<void>(1)
-  /** Since when each held slot has waited, by its id, in steady time: a clock that is set meanwhile makes no wait longer or shorter. */
+  /** The steady time since which each held slot has waited, by its id: setting the clock makes no wait longer or shorter. */
   #held = new Map<number, { since: number; steady: number }>()
   #time: SteadyTime
   #tending: Promise<void>
-  /** Whether this keeper has given its slots back and leaves: it must not take them again. */
+  /** Whether this keeper has given its slots back and is leaving: it must not take them again. */
   #isReleased = false
 
   constructor(parts: KeeperParts) {
@@ -85,11 +85,11 @@ export class Keeper {
   async #look(): Promise<void> {
     const { owner } = this.#parts
     const found = await this.#ledger.read()
-    // Only workers are held for want of room.
+    // Only a worker can be held because the crew is full.
     const waits = allOf(found).some(({ state, worker }) => state === 'held' && worker)
     const elsewhere = waits ? await this.#parts.elsewhere() : 0
     const tended = (now: Slots) => this.#tended(now, elsewhere)
-    // Tried on what was read first, so that a look at a crew at rest writes nothing.
+    // The change is tried first on the slots as they were read, so that looking at a crew at rest writes nothing.
     const slots = tended(found) === found ? found : await this.#ledger.change(tended)
     for (const slot of allOf(slots)) {
       if (slot.owner !== owner || slot.state === 'held' || this.#leave.signal.aborted) continue
@@ -124,15 +124,15 @@ export class Keeper {
 
   #heldNext(slot: HeldSlot, slots: Slots, now: number, elsewhere: number): Slot {
     const ended = (state: 'failed' | 'exited', why: string): GoneSlot => ({
-      ...gone(slot, { state, why, worktree: slot.worktree }),
+      ...goneSlot(slot, { state, why, worktree: slot.worktree }),
       since: now,
     })
     if (slot.wish) return ended('exited', 'killed')
     const may = readinessOf(nameOf(slot.id), worksOf(slots))
     const hasPlace = !slot.worker || hasRoom(slots, this.#parts.limits, elsewhere)
-    if (may.ready) return hasPlace ? started(slot, now) : slot
+    if (may.ready) return hasPlace ? startSlot(slot, now) : slot
     if ('never' in may) return ended('failed', may.never)
-    // The time counts from the spawn, which is when a held slot's state began.
+    // The time counts from the spawn, because a held slot has been in its state since then.
     if (this.#waitedMs(slot) < slot.patience) return slot
     const needs = may.waitsFor.join(' and ')
     const mend = 'spawn it again with a longer depends_on_timeout'

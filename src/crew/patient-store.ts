@@ -6,8 +6,8 @@ import { StoreError } from '../core/talk/store.ts'
 const pauseMs = 1_000
 
 /**
- * A store that waits while the one beneath fails, for example on a full disk, until that one works again: the failure must not stop an
- * agent at work in its terminal. Once the signal aborts, a failure is thrown as usual.
+ * A store that waits if the one beneath fails, for example on a full disk, until that one works again: the failure must not stop an agent
+ * at work in its terminal. Once the signal aborts, a failure is thrown as usual.
  */
 export function patientStore(store: Store, clock: Clock, signal: AbortSignal): Store {
   const patiently = async <T>(work: () => Promise<T>): Promise<T> => {

@@ -3,7 +3,7 @@ import type { Ask } from '../core/talk/question.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { LivingSlot, Slot } from './slot.ts'
 import { untilAborted } from '../base/time/clock.ts'
-import { answered, asking } from './slot-moves.ts'
+import { removeQuestion, asking } from './slot-moves.ts'
 import { roleTable } from './worker.ts'
 
 /** Opens a slot's agent, in the slot's terminal unless it works unseen; a terminal that lives is taken up, else it opens with the first turn. */
@@ -28,7 +28,7 @@ export function titleOf({ id, agent, state }: Slot): string {
 }
 
 /** Wraps an agent for one turn; `before` runs before the agent is given the turn. */
-export function announced(agent: Agent, before: (turn: Turn) => Promise<unknown>): Agent {
+export function announceTurns(agent: Agent, before: (turn: Turn) => Promise<unknown>): Agent {
   return {
     name: agent.name,
     traits: agent.traits,
@@ -42,7 +42,7 @@ export function announced(agent: Agent, before: (turn: Turn) => Promise<unknown>
 
 const workEvents = new Set<Event['type']>(['text', 'thought', 'call', 'reply', 'progress'])
 
-/** Whether an event shows that the agent has got its prompt. */
+/** Whether an event shows that the agent has received its prompt. */
 export function showsWork(event: Event): boolean {
   return event.type === 'state' ? event.state === 'busy' : workEvents.has(event.type)
 }
@@ -50,9 +50,9 @@ export function showsWork(event: Event): boolean {
 /** How the questions of an agent are kept in its slot. */
 type SlotQuestions = {
   edit(change: (slot: LivingSlot) => LivingSlot): Promise<Slot | undefined>
-  /** Called after each change. */
+  /** Called after each change of the questions. */
   shown(slot: Slot): Promise<void>
-  /** Once aborted, nothing more is kept. */
+  /** Once it aborts, nothing more is kept. */
   left: AbortSignal
 }
 
@@ -67,7 +67,7 @@ export function slotAsk({ edit, shown, left }: SlotQuestions, start?: string): A
     if (asked) await shown(asked)
     await untilAborted(withdrawn)
     if (left.aborted) return undefined
-    const now = await edit((slot) => (slot.state === 'asking' ? answered(slot, ask) : slot))
+    const now = await edit((slot) => (slot.state === 'asking' ? removeQuestion(slot, ask) : slot))
     if (now) await shown(now)
     return undefined
   }

@@ -6,7 +6,7 @@ import type { SlotLedger } from './slot-ledger.ts'
 import type { LivingSlot, Slot } from './slot.ts'
 import { messageOf } from '../base/error-message.ts'
 import { blobsOf } from './slot-ledger.ts'
-import { gone } from './slot-moves.ts'
+import { goneSlot } from './slot-moves.ts'
 import { isGone } from './slot.ts'
 
 /** How many rows of a terminal are kept when it is closed. */
@@ -34,7 +34,9 @@ export async function endSlot(
   const why = [end.why, ...unsentPrompts(found), ...tree.notes].filter((part) => part !== '').join('; ')
   return ledger.edit(id, (slot) => {
     const isOthers = slot.owner !== undefined && slot.owner !== parts.owner
-    return isOthers || isGone(slot) ? undefined : gone(slot, { state: end.state, why, screen, worktree: tree.worktree })
+    return isOthers || isGone(slot)
+      ? undefined
+      : goneSlot(slot, { state: end.state, why, screen, worktree: tree.worktree })
   })
 }
 

@@ -43,7 +43,7 @@ export type Waited = { id: number; slot?: Slot; settled: boolean }
 /** An entry of the log of changes: its readers read the slots again. */
 type Ring = { at: number }
 
-/** The slots of one workspace, shared by all processes: a document that is replaced whole, and a log as its doorbell. */
+/** The slots of one workspace, shared by all processes: a document that is replaced whole, and a log that announces its changes. */
 export class SlotLedger {
   #doc: Doc<Slots>
   #bell: Log<Ring>

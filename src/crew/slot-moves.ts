@@ -23,7 +23,7 @@ import { defined } from '../base/defined.ts'
 import { askedTurn } from './slot.ts'
 
 /** Starts a slot whose dependencies have finished. */
-export function started(slot: HeldSlot, since: number): StartingSlot {
+export function startSlot(slot: HeldSlot, since: number): StartingSlot {
   return { ...slot, state: 'starting', since }
 }
 
@@ -32,7 +32,7 @@ export function hasSend({ queue, flight, last }: Slot, send: string): boolean {
   return flight?.turn === send || last?.turn === send || queue.some(({ id }) => id === send)
 }
 
-/** Queues a prompt once; an agent without a turn is about to get it. */
+/** Queues a prompt once. An agent without a turn is about to get that prompt. */
 export function withSend(slot: LivingSlot, send: Send): LivingSlot {
   if (hasSend(slot, send.id)) return slot
   const [first, ...more] = slot.queue
@@ -72,15 +72,15 @@ export function withNotice(slot: LivingSlot, { status, text, final }: Notificati
   return { ...slot, worker: { ...slot.worker, notices } }
 }
 
-/** Gives a worker its place, before it begins. */
+/** Gives a worker its place before it begins. */
 export function withPlace(slot: LivingSlot, { cwd, path, told }: WorkerPlace): LivingSlot {
   if (!slot.worker || slot.state !== 'starting') return slot
   const queue = slot.queue.map((send, at) => (at === 0 ? { ...send, text: `${send.text}\n\n${told}` } : send))
   return { ...slot, cwd, queue, worker: { ...slot.worker, apart: { ...slot.worker.apart, path } } }
 }
 
-/** Ends the messages to a worker whose turn is over; one that was sent another prompt meanwhile goes on. */
-export function landed(slot: LivingSlot): LivingSlot {
+/** Closes the queue of a worker whose turn is over; a worker that was sent another prompt meanwhile continues. */
+export function closeMessages(slot: LivingSlot): LivingSlot {
   return slot.worker && slot.queue.length === 0 ? { ...slot, worker: { ...slot.worker, landed: true } } : slot
 }
 
@@ -91,7 +91,7 @@ export function asking(slot: LivingSlot, one: SlotQuestion): AskingSlot {
 }
 
 /** Removes an answered question; after the last one the agent goes on. */
-export function answered(slot: AskingSlot, ask: string): LivingSlot {
+export function removeQuestion(slot: AskingSlot, ask: string): LivingSlot {
   const [first, ...more] = slot.asks.filter((one) => one.ask !== ask)
   return first ? { ...slot, asks: [first, ...more] } : withoutQuestions(slot)
 }
@@ -105,7 +105,7 @@ export function withoutQuestions(slot: AskingSlot): WorkingSlot | StartingSlot {
 export type TurnResult = { last?: LastTurn; artifact?: Artifact }
 
 /** Settles a slot whose agent is ready, or whose turn is over. */
-export function settled(
+export function settleSlot(
   slot: LivingSlot,
   result: TurnResult,
   failure: string | undefined,
@@ -119,7 +119,7 @@ export function settled(
 type SlotEnd = { state: 'exited' | 'failed'; why: string; screen?: Ref; worktree?: Worktree }
 
 /** Ends a slot for good; `worktree` is given when it stays. A prompt that has no answer by then was its last turn, which failed. */
-export function gone(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {
+export function goneSlot(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {
   const { terminal: _terminal, wish: _wish, worktree: _worktree, ...fields } = fieldsOf(slot)
   const asked = askedTurn(slot)
   const isOpen = asked !== undefined && asked !== slot.last?.turn
@@ -128,7 +128,7 @@ export function gone(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd
   return defined({ ...fields, last, state, why, screen, worktree, queue: [] })
 }
 
-/** The fields that a living slot keeps from state to state. */
+/** The fields that a living slot keeps when its state changes. */
 function fieldsOf(slot: LivingSlot) {
   const { state: _state, why: _why, flight: _flight, asks: _asks, screen: _screen, ...fields } = slot
   return fields

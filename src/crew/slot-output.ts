@@ -20,7 +20,7 @@ export type ReadOptions = {
 
 export type Read = { output: string; state: SlotState; matched?: boolean }
 
-/** Last rows that are forgotten with the process. */
+/** A memory of last rows that ends with the process. */
 export function lastRowsInMemory(): LastRows {
   const known = new Map<number, string[]>()
   return {
@@ -32,7 +32,7 @@ export function lastRowsInMemory(): LastRows {
 }
 
 type RowParts = Pick<CrewParts, 'store' | 'workspace' | 'find'>
-type Parts = RowParts & Pick<CrewParts, 'clock'> & { ledger: SlotLedger; lastRows: LastRows }
+type SlotOutputParts = RowParts & Pick<CrewParts, 'clock'> & { ledger: SlotLedger; lastRows: LastRows }
 
 /** How far back a read looks for the rows of the last read. */
 const mostRows = 10_000
@@ -46,7 +46,7 @@ const emptyRows = 200
 const pollMs = 200
 
 /** Reads what a slot's terminal shows, or showed last. */
-export async function readSlot(parts: Parts, id: number, options: ReadOptions): Promise<Read> {
+export async function readSlot(parts: SlotOutputParts, id: number, options: ReadOptions): Promise<Read> {
   const { clock, ledger, lastRows } = parts
   const { lines, clean, sinceLast, pattern, until, signal } = options
   const matches = pattern === undefined ? undefined : await patternTest(pattern)
@@ -54,7 +54,7 @@ export async function readSlot(parts: Parts, id: number, options: ReadOptions): 
     const slot = await ledger.slot(id)
     const rows = slot ? await rowsOf(parts, slot, sinceLast ? mostRows : Math.max(lines, leastRows)) : []
     const fresh = sinceLast ? newRows(await lastRows.get(id), rows) : rows
-    const output = (clean ? cleaned(fresh) : fresh).slice(-lines).join('\n')
+    const output = (clean ? cleanRows(fresh) : fresh).slice(-lines).join('\n')
     const matched = matches?.(output)
     const waits =
       matched === false && slot !== undefined && !isGone(slot) && clock.elapsed() < until && !signal?.aborted
@@ -106,10 +106,10 @@ async function patternTest(source: string): Promise<(text: string) => boolean> {
   }
 }
 
-/** The number of equal rows in a row that are not drawn twice by chance. */
+/** This many equal rows in a row are the same rows: a program does not draw so many twice by chance. */
 const tellingRows = 20
 
-/** How many of the last rows may have been drawn over: a prompt, a line that was going on. */
+/** How many of the last rows the program may have drawn over: a prompt, or a line that was still growing. */
 const looseRows = 3
 
 /**
@@ -120,7 +120,7 @@ export function newRows(before: readonly string[], now: readonly string[]): stri
   for (let drop = 0; drop <= looseRows && drop < before.length; drop++) {
     const length = before.length - drop
     const end = before.slice(Math.max(0, length - tellingRows), length)
-    // So few rows may occur again anywhere, so they count only at the beginning of the output, where they were before.
+    // Rows as few as these may occur anywhere by chance: they count only at the beginning of the output, where they were before.
     const at = length <= tellingRows ? (startsWith(now, end, 0) ? 0 : -1) : lastIndexOf(now, end)
     if (at >= 0) return now.slice(at + end.length)
   }
@@ -141,14 +141,14 @@ const rule = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤┬┴┼╔╗�
 const fenceMark = /\[\/?(?:termaite-response-[0-9a-f]{6}|termtile-response)\]/
 
 /** The text of a screen, without the frames, rules and fence marks around it. */
-export function cleaned(rows: readonly string[]): string[] {
-  const texts = rows.filter((row) => !rule.test(row) || row.trim() === '').map((row) => unframed(row))
+export function cleanRows(rows: readonly string[]): string[] {
+  const texts = rows.filter((row) => !rule.test(row) || row.trim() === '').map((row) => removeFrame(row))
   const said = texts.filter((row) => !(fenceMark.test(row) && row.replace(fenceMark, '').replace(/^\W+/u, '') === ''))
   return said.filter((row, index) => row !== '' || (index > 0 && said[index - 1] !== ''))
 }
 
 /** Only a row that has a frame loses its indent. */
-function unframed(row: string): string {
+function removeFrame(row: string): string {
   const trimmed = row.trimEnd()
   return /^\s*[│┃║|]/u.test(trimmed) || /[│┃║|]$/u.test(trimmed) ? trimmed.replaceAll(frame, '') : trimmed
 }

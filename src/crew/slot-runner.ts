@@ -18,14 +18,14 @@ import { turnQuestions } from '../core/talk/turn-questions.ts'
 import { Conversation } from '../core/work/conversation.ts'
 import { answeredSlot, keepArtifact, withArtifacts } from './artifact.ts'
 import { interruptedTurn } from './interrupted-turn.ts'
-import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
+import { announceTurns, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
 import { patientStore } from './patient-store.ts'
 import { blobsOf, logOf, shownOf, SlotLedger } from './slot-ledger.ts'
 import {
-  landed,
+  closeMessages,
   seenAtWork,
-  settled,
+  settleSlot,
   turnBegun,
   withNotice,
   withoutQuestions,
@@ -55,7 +55,7 @@ export class SlotRunner {
   #watched: Terminal | undefined
   #exit: Exit | undefined
   #closing: Promise<Ref | undefined> | undefined
-  /** Whether this runner has opened the agent: an agent that still has no terminal after that is one without any. */
+  /** Whether this runner has opened the agent: an agent that still has no terminal after that never gets one. */
   #used = false
   /** Whether the slot had no terminal when this runner began. */
   #fresh = false
@@ -67,7 +67,7 @@ export class SlotRunner {
 
   constructor(slot: LivingSlot, parts: KeeperParts) {
     const { workspace, clock, owner, alive } = parts
-    // A command that ends the agent, or leaves it, does not wait for a store that fails.
+    // A command that stops or leaves the agent does not wait for a store that fails.
     const store = patientStore(parts.store, clock, AbortSignal.any([this.#stop.signal, this.#left.signal]))
     this.#id = slot.id
     this.#parts = { ...parts, store }
@@ -110,7 +110,7 @@ export class SlotRunner {
     void this.#close()
   }
 
-  /** Leaves the agent to the next keeper, or ends it when its terminal does not outlive this process. */
+  /** Leaves the agent to the next keeper, or stops it if its terminal does not outlive this process. */
   async leave(): Promise<void> {
     if (this.#parts.outlives() && (!this.#agent || this.#agent.leave)) {
       this.#left.abort()
@@ -190,19 +190,19 @@ export class SlotRunner {
     })
     // The flight is kept before anything is typed.
     const takeOff = () => this.#edit((slot) => turnBegun(slot, send, flightOf(send)))
-    const agent = announced(this.#open(slot), takeOff)
+    const agent = announceTurns(this.#open(slot), takeOff)
     this.#sending = send
     await this.#follow(this.#conversation.converse(agent, text, this.#world(slot), send.id))
   }
 
-  /** Goes on with a turn that another process left. */
+  /** Continues a turn that another process left unfinished. */
   async #takeUp(slot: LivingSlot, flight: Flight): Promise<void> {
     const { entries } = await this.#conversation.read()
     const terminal = await this.#find(slot)
     const found = await interruptedTurn(flight, entries, terminal, this.#parts.outlives())
     if ('over' in found) return this.#land(flight.turn, found.over)
     this.#taken = flight.taken === true
-    const agent = announced(this.#open(slot), async () => {})
+    const agent = announceTurns(this.#open(slot), async () => {})
     await this.#follow(this.#conversation.takeUp(agent, flight.turn, this.#world(slot), found.sent))
   }
 
@@ -212,7 +212,7 @@ export class SlotRunner {
     const { late, budget } = this.#work ?? {}
     return {
       cwd,
-      // The agent also keeps to its own leash, which the roster knows.
+      // The leash from the agent's own settings applies too; the roster knows it.
       leash: heldLeash('all', slot),
       signal: late ? AbortSignal.any([this.#stop.signal, late]) : this.#stop.signal,
       left: this.#left.signal,
@@ -279,7 +279,7 @@ export class SlotRunner {
 
   /** Keeps the envelope of a worker, and ends it unless it was sent another prompt meanwhile. */
   async #handOver(work: WorkerTurn, turn: string, outcome: Outcome): Promise<void> {
-    const slot = await this.#edit((slot) => (this.#stop.signal.aborted ? slot : landed(slot)))
+    const slot = await this.#edit((slot) => (this.#stop.signal.aborted ? slot : closeMessages(slot)))
     const over = slot?.worker?.landed === true || this.#stop.signal.aborted
     // Nothing of the worker may change files any more while its work is brought back.
     if (over) await this.#close()
@@ -287,7 +287,9 @@ export class SlotRunner {
     const last: LastTurn = outcome.ok ? { turn } : { turn, failure: outcome.failure }
     const now = await this.#edit((slot) => {
       const worker = slot.worker && { ...slot.worker, envelope }
-      return this.#stop.signal.aborted ? { ...slot, last, worker } : { ...settled(slot, { last }, undefined), worker }
+      return this.#stop.signal.aborted
+        ? { ...slot, last, worker }
+        : { ...settleSlot(slot, { last }, undefined), worker }
     })
     if (!now || this.#stop.signal.aborted || now.state === 'busy') return
     await this.#end(outcome.ok ? 'exited' : 'failed', outcome.ok ? 'done' : outcome.failure.message)
@@ -297,7 +299,7 @@ export class SlotRunner {
   async #settle(failure: Failure | undefined, result: TurnResult = {}): Promise<void> {
     const slot = await this.#edit((slot) =>
       // The state of an agent that is being killed changes once, when it has exited.
-      this.#stop.signal.aborted ? { ...slot, ...result } : settled(slot, result, failure?.message),
+      this.#stop.signal.aborted ? { ...slot, ...result } : settleSlot(slot, result, failure?.message),
     )
     if (!slot || this.#stop.signal.aborted) return
     await this.#retitle(slot)

@@ -17,9 +17,9 @@ export type Send = { id: string; text: string }
 /** A turn under way. It is kept before its prompt is typed, so that no prompt is typed twice. */
 export type Flight = {
   turn: string
-  /** The mark in the prompt, by which it is found on the screen. */
+  /** The mark in the prompt, by which the prompt is found on the screen. */
   mark: string
-  /** Whether the agent was seen at work on the turn. */
+  /** Whether the agent has been seen at work on the turn. */
   taken?: true
 }
 
@@ -35,25 +35,25 @@ export type LastTurn = { turn: string; failure?: Failure; by?: string }
 type SlotBase = {
   id: number
   agent: string
-  /** The task it was spawned for, short enough for a list. */
+  /** The task that the agent was spawned for, short enough for a list. */
   task: string
   cwd: string
   leash: Leash
-  /** A leash that a person gave, beyond the settings. */
+  /** A leash that a person gave the agent, beyond the settings. */
   allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
-  /** The folder of the walled agent that spawned it: no wall of its own is wider. */
+  /** The folder of the walled agent that spawned this one; this one's own wall allows no more. */
   within?: string
-  /** The PATH of the process that spawned it, which need not be the one that runs it. */
+  /** The PATH of the process that spawned the agent, which need not be the one that runs it. */
   path?: string
-  /** The slots that must have finished before it starts. */
+  /** The slots that must have finished before this one starts. */
   needs: number[]
   /** How long the slot waits for the slots that it needs, in ms. */
   patience: number
   /** When the slot came into its present state. */
   since: number
-  /** The process that runs it; without one, the next keeper takes it. */
+  /** The process that runs the slot; without one, the next keeper takes it. */
   owner?: string
   session: string
   /** The key by which the agent's own memory is resumed. */
@@ -66,9 +66,9 @@ type SlotBase = {
 }
 
 type Living = SlotBase & {
-  /** The id by which its terminal is found. */
+  /** The id by which the agent's terminal is found. */
   terminal: { id: string }
-  /** Set by another process than the one that runs the slot, to ask for its end. */
+  /** Set by a process other than the one that runs the slot, to ask for the agent to be stopped. */
   wish?: 'kill'
   queue: Send[]
   screen?: undefined
@@ -85,7 +85,7 @@ export type WorkingSlot = Living & NoAsks & NoReason & { state: 'busy'; flight: 
 /** A slot that is about to get the first prompt of its queue. */
 export type QueuedSlot = Living & NoFlight & NoAsks & NoReason & { state: 'busy'; queue: [Send, ...Send[]] }
 export type IdleSlot = Living & NoFlight & NoAsks & NoReason & { state: 'idle'; queue: [] }
-/** A slot that asks a person: during a turn, or without a flight while it starts. */
+/** A slot whose agent asks a person something: during a turn, or while the agent starts. */
 export type AskingSlot = Living &
   NoReason & { state: 'asking'; asks: [SlotQuestion, ...SlotQuestion[]]; flight?: Flight }
 /** A slot whose last turn failed; the agent still lives and can be sent another prompt. */
@@ -94,7 +94,7 @@ export type FailedSlot = Living & NoFlight & NoAsks & { state: 'failed'; why: st
 /** A slot whose agent lives or has yet to start. */
 export type LivingSlot = HeldSlot | StartingSlot | WorkingSlot | QueuedSlot | IdleSlot | AskingSlot | FailedSlot
 
-/** A slot whose agent has exited; `screen` is the last that its terminal showed. */
+/** A slot whose agent has exited; `screen` is what its terminal showed last. */
 export type GoneSlot = SlotBase &
   NoFlight &
   NoAsks & {

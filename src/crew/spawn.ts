@@ -7,7 +7,7 @@ import { newId } from '../base/id.ts'
 import { nearest } from '../base/text/nearest.ts'
 import { valueFault } from '../base/option-value.ts'
 import { placeholders, readinessOf } from '../core/work/dependencies.ts'
-import { started } from './slot-moves.ts'
+import { startSlot } from './slot-moves.ts'
 import { allOf, CrewError, isLiving, nameOf, worksOf } from './slot.ts'
 
 export type Spawn = {
@@ -15,7 +15,7 @@ export type Spawn = {
   task?: string
   cwd: string
   leash: Leash
-  /** A leash that a person gave it, beyond the settings. */
+  /** A leash that a person gave the agent, beyond the settings. */
   allowed?: Leash
   model?: string
   /** The folder of the walled agent that spawns this one. */
@@ -75,7 +75,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   const may = readinessOf(nameOf(id), worksOf(slots))
   if ('never' in may) throw new CrewError(`${may.never}.`)
   const starts = may.ready && (!worker || hasRoom(now, parts.limits, elsewhere))
-  return starts ? { ...slots, slots: { ...slots.slots, [id]: started(slot, at) } } : slots
+  return starts ? { ...slots, slots: { ...slots.slots, [id]: startSlot(slot, at) } } : slots
 }
 
 /** A client chooses these texts, and they become words of a command line. */

@@ -31,9 +31,9 @@ export class WorkerTurn {
     this.#slot = slot
     this.#host = host
     const shared = host?.budget ?? noBudget
-    const raise = 'the steps that the worker is spawned with'
+    const raise = 'the steps that the worker was spawned with'
     this.budget = worker.steps === undefined ? shared : withSteps(shared, worker.steps, raise)
-    // Some agents say nothing until they have their answer: the screen shows at once that the worker has begun.
+    // Some agents show nothing until they have their answer, so termaite reports at once that the worker has begun.
     host?.seen(slot, workerState(slot, 'starting'))
     const late = new AbortController()
     this.late = host?.over ? AbortSignal.any([late.signal, host.over]) : late.signal
@@ -65,7 +65,7 @@ export class WorkerTurn {
       this.#calls,
     )
     const signed = { ...signature(slot), ...handoff }
-    const envelope = over ? await settled(signed, slot, this.#host, { done: outcome.ok, signal: over }) : signed
+    const envelope = over ? await settleTurn(signed, slot, this.#host, { done: outcome.ok, signal: over }) : signed
     const kept = await keepEnvelope(blobs, envelope)
     this.#host?.seen(slot, { type: 'end', outcome, status: envelope.status })
     return kept
@@ -92,7 +92,7 @@ function signature(slot: WorkerSlot) {
   return { worker: workerId(slot.id), name, role, agent, model }
 }
 
-async function settled(
+async function settleTurn(
   envelope: Envelope,
   slot: WorkerSlot,
   host: WorkerHost | undefined,

@@ -20,21 +20,21 @@ export type Worker = {
   name: string
   role: Role
   where: WorkerSite
-  /** The turn of the coordinator that sent it. */
+  /** The turn of the coordinator that sent the worker. */
   turn: string
-  /** The files and folders that it may change, relative to the project. */
+  /** The files and folders that the worker may change, relative to the project. */
   scope?: string[]
   /** How many steps the worker's turn may have; another program's agent, and one in a terminal, has only its minutes. */
   steps?: number
   minutes: number
-  /** The model of its agent; missing if only the agent's own program knows it. */
+  /** The model of the worker's agent; missing if only the agent's own program knows it. */
   model?: string
   /** Set for a worker in a copy of the project; `path` is the folder of the copy, once it is made. `asked`: the coordinator wanted a copy. */
   apart?: { path?: string; asked?: true }
-  /** Set when its turn is over and its work is being brought back: it is sent no more messages. */
+  /** Set once the worker's turn is over and its work is being brought back: it is sent no more messages. */
   landed?: true
   notices?: WorkerNotice[]
-  /** The envelope with its handoff, once it is done; kept before anybody learns of it. */
+  /** The envelope with the worker's handoff; kept before anybody learns of it. */
   envelope?: Ref
   /** Whether the coordinator has read the envelope. */
   heard?: true
@@ -61,10 +61,10 @@ export type Envelope = Handoff & {
   checks?: { command: string; passed: boolean }[]
 }
 
-/** The steps of a worker, if its coordinator names none. */
+/** How many steps a worker may take, if its coordinator sets no number. */
 export const usualSteps = 12
 
-/** The minutes of a worker that counts no steps, if its coordinator names none. */
+/** How many minutes a worker that counts no steps may take, if its coordinator sets no number. */
 export const usualMinutes = 20
 
 export const workerId = (slot: number): string => `worker_${slot}`
@@ -104,7 +104,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   },
   implementer: {
     for: 'changes code in a bounded area, and names the paths that it changed',
-    told: 'You are an implementer: make the change that the task describes, and no other. Change only the files and folders that the task names. List every path that you changed in "changed_paths", and give the result of a check as evidence where you can run one. Do not commit.',
+    told: 'You are an implementer: make the change that the task describes, and no other. Change only the files and folders that the task names. List every path that you changed in "changed_paths", and give the result of a check as evidence if you can run one. Do not commit.',
     limits: {},
   },
   verifier: {
@@ -129,7 +129,7 @@ export function workerPrompt(
   const only = `You may change only: ${scope.join(', ')}. A change anywhere else is reported and not accepted.`
   const area = limits.writes === false || scope.length === 0 ? [] : [only]
   return [
-    'You are a worker: another agent, the coordinator, sent you one task. You see nothing of its conversation, and it sees nothing of your work but your last message. You cannot ask anybody a question: where something is unclear, choose the reading that the task supports best, and name the doubt as a risk.',
+    'You are a worker: another agent, the coordinator, sent you one task. You see nothing of its conversation, and it sees nothing of your work but your last message. You cannot ask anybody a question: if something is unclear, choose the reading that the task supports best, and name the doubt as a risk.',
     [told, ...area].join(' '),
     `<task>\n${task.trim()}\n</task>`,
     `${handoffForm(role)}\n${limitWords(steps, minutes)}`,

@@ -155,7 +155,7 @@ export async function mayRun({ ask, signal, place }: OfferWorld, { thing }: Offe
   const question: Question = {
     about: 'permission',
     from: [],
-    text: `Let termaite run this hook of ${source.title} at ${when}? It comes from ${homePath(source.file, place.env.HOME)} and would run without a further question, in the sandbox where there is one.`,
+    text: `Let termaite run this hook of ${source.title} at ${when}? It comes from ${homePath(source.file, place.env.HOME)} and would run without a further question, in the sandbox if there is one.`,
     shows: [{ type: 'command', command }],
     options: consentOptions({
       always: { id: 'run', label: 'Yes, run it', grants: 'this command at this event' },

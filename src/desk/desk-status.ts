@@ -14,7 +14,7 @@ import { defaultThinking } from '../think/turn/thinking-choice.ts'
 type DeskStatusParts = {
   app(): App
   aimed(): string | undefined
-  /** Whether the aimed agent takes all turns. */
+  /** Whether the agent of the next turn also takes all later ones. */
   stays(): boolean
   waiting(): Standing['waiting']
   told(now: Standing): Promise<void>

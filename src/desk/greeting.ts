@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Standing } from '../chat/desk/chat-desk.ts'
 import type { UnfinishedTree } from '../think/decompose/saved-trees.ts'
@@ -45,8 +46,6 @@ function whoIsBack({ agents }: Standing): string {
     )
   return [ready.length === 0 ? 'No agent is ready' : `Ready: ${ready.join(', ')}`, ...others].join('; ') + '.'
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Counts the uncommitted files; undefined without git. Runs no program that the repository's configuration names. */
 export async function uncommitted(root: string, env: Env): Promise<number | undefined> {

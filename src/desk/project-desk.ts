@@ -156,7 +156,7 @@ export class ProjectDesk implements ChatDesk {
     })
   }
 
-  // For the screen:
+  // Methods for the screen:
 
   standing = (): Standing => this.#status.now
 
@@ -222,7 +222,7 @@ export class ProjectDesk implements ChatDesk {
     this.#commandRunner.screen = screen
   }
 
-  // For the code that opened the desk:
+  // Methods for the code that opened the desk:
 
   /** If the settings or the command line say `all`, asks whether agents may do everything. Until the answer the leash is tighter. */
   async confirmLeash(): Promise<void> {
@@ -278,9 +278,9 @@ export class ProjectDesk implements ChatDesk {
     snapshots.stop()
     await this.#opening
     await leaveSession(native, 'prompt_input_exit')
-    await Promise.all([this.#turns.close(), closeNative(native)])
-    // A turn that was cancelled has given its process back by now.
-    await warm?.close()
+    // A turn that was cancelled has given its process back by then.
+    const closed = this.#turns.close().then(() => warm?.close())
+    await Promise.all([closed, closeNative(native)])
   }
 
   /** Sends the first page, the status, warnings and the greeting. */

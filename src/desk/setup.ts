@@ -112,7 +112,7 @@ async function newSettings(world: SetupWorld, plan: SetupPlan): Promise<string |
   const agents = agentsFor(plan)
   const settings: FileSettings = { rotationStrategy: 'exhaustion', leash: plan.leash, agents }
   const { file, copies } = await replaceSettings(world.home, settings, world.clock.now())
-  const kept = copies.map((copy) => `The settings before are kept as ${copy}; what you had added is only there now.`)
+  const kept = copies.map((copy) => `The previous settings are kept as ${copy}; what you had added is only there now.`)
   return [...writtenWords(file, plan, agents, ', each until it fails'), ...kept].join('\n')
 }
 
@@ -128,7 +128,7 @@ async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSe
   const copy = copyOf(file, world.clock.now())
   copyFileSync(file, copy)
   await rewriteSettings(world.home, after)
-  return [...writtenWords(file, plan, agents), `The settings before are kept as ${copy}.`].join('\n')
+  return [...writtenWords(file, plan, agents), `The previous settings are kept as ${copy}.`].join('\n')
 }
 
 /** Says what a sandbox means on this machine. If there is one, offers to let our own agent work inside it without asking. */

@@ -54,7 +54,10 @@ export class TurnSummary {
     this.#over = 'at' in event ? this.#time.of(Number(event.at)) : this.#time.now()
   }
 
-  /** Measured by the entries' times, so that a screen that joined late shows the same duration; a change of the clock has no effect. */
+  /**
+   * The duration is measured by the entries' times, so that a screen that joined late shows the same; a change of the clock has no
+   * effect.
+   */
   get ms(): number {
     return Math.max(0, (this.#over ?? this.#time.now()) - this.#began)
   }

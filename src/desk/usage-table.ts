@@ -1,5 +1,5 @@
 import type { ActivityRow, Index, UsageBy, UsageRow, VerdictRow } from '../store/index/conversation-index.ts'
-import { grouped } from '../base/text/number-words.ts'
+import { groupDigits } from '../base/text/number-words.ts'
 import { duration } from '../chat/style/numbers.ts'
 import { table } from '../base/text/table.ts'
 
@@ -83,14 +83,14 @@ export function everywhereTable(by: UsageBy, rows: readonly (UsageRow & { outsid
 
 const doneCells = ({ key, turns, failures, parkedMs }: ActivityRow) => [
   key,
-  grouped(turns),
-  grouped(failures),
+  groupDigits(turns),
+  groupDigits(failures),
   parkedMs === 0 ? '' : duration(parkedMs),
 ]
 
 const resultHead = ['AGENT', 'GOOD', 'BAD', 'NOT JUDGED']
 
-const resultCells = ({ agent, good, bad, unjudged }: AgentResults) => [agent, ...[good, bad, unjudged].map(grouped)]
+const resultCells = ({ agent, good, bad, unjudged }: AgentResults) => [agent, ...[good, bad, unjudged].map(groupDigits)]
 
 const cells = (row: UsageRow): string[] => [...numbers(row), row.source]
 
@@ -98,9 +98,9 @@ function numbers(row: UsageRow, what = 'turns'): string[] {
   const known = row.priced < row.count && row.cost !== undefined ? ` (${row.priced} of ${row.count} ${what})` : ''
   return [
     row.key,
-    grouped(row.input),
-    grouped(row.cached),
-    grouped(row.output),
+    groupDigits(row.input),
+    groupDigits(row.cached),
+    groupDigits(row.output),
     row.cost === undefined ? 'not known' : `$${row.cost.toFixed(4)}${known}`,
   ]
 }
@@ -113,10 +113,10 @@ function thoughtCells(row: VerdictRow): string[] {
   return [
     row.framework,
     row.agent,
-    grouped(row.turns),
+    groupDigits(row.turns),
     checked === 0 ? 'unchecked' : `${row.passed} of ${checked} passed`,
-    grouped(row.calls),
-    `${row.source === 'reported' ? '' : '~'}${grouped(row.tokens)}`,
+    groupDigits(row.calls),
+    `${row.source === 'reported' ? '' : '~'}${groupDigits(row.tokens)}`,
     duration(row.ms),
     row.cost === undefined ? 'not known' : `$${row.cost.toFixed(4)}${part}`,
   ]

@@ -98,7 +98,7 @@ export const homeTable: readonly HomeRow[] = [
     path: 'audit.jsonl',
     name: /^(audit\.jsonl|audit-head\.json)$/,
     what: 'audit: what termaite’s own agent was allowed to do, and did',
-    format: `${jsonl}, each entry with the hash of the one before`,
+    format: `${jsonl}, each entry with the hash of the previous one`,
   },
   {
     path: 'belongings.json',
@@ -216,8 +216,14 @@ export const projectTable: readonly HomeRow[] = [
     format: 'JSON',
   },
   { path: 'trees.json', name: /^trees\.json$/, what: 'unfinished task trees', format: 'JSON' },
-  { path: 'draw.json', name: /^draw\.json$/, what: 'the chance of the next turn', format: 'JSON', made: true },
-  { path: 'settling.json', name: /^settling\.json$/, what: 'turns whose end is still to be kept', format: 'JSON' },
+  {
+    path: 'draw.json',
+    name: /^draw\.json$/,
+    what: 'the random draw for the agent of the next turn',
+    format: 'JSON',
+    made: true,
+  },
+  { path: 'settling.json', name: /^settling\.json$/, what: 'turns whose end is not saved yet', format: 'JSON' },
   {
     path: 'imported.json',
     name: /^imported\.json$/,

@@ -9,7 +9,7 @@ export type FileProblems = { errors: readonly Problem[]; warnings: number }
 
 /** A file before and after an edit. `before` is undefined if the earlier errors are not known. */
 export type ProblemChange = {
-  /** The path as the report names it. */
+  /** The path of the file as the report names it. */
   path: string
   before?: FileProblems & { text: string }
   after: FileProblems & { text: string }
@@ -91,7 +91,7 @@ function fileText(
   const { fresh, old } = newErrors(change)
   if (after.errors.length === 0)
     return before && before.errors.length > 0
-      ? { text: `${title} reports no errors in ${path} any more.`, lines: 0 }
+      ? { text: `${title} no longer reports errors in ${path}.`, lines: 0 }
       : { lines: 0 }
   const warnings = after.warnings === 0 ? '' : ` and ${counted(after.warnings, 'warning')}`
   if (fresh.length === 0)
@@ -137,7 +137,7 @@ const lineText = ({ line, column, message, code }: Problem) =>
 
 const counted = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`
 
-/** Tells new errors from old ones: an old one has the same words, on the line where it stood or at another place. */
+/** Distinguishes new errors from old ones: an old one has the same words, on the line where it was or elsewhere. */
 function newErrors({ before, after }: ProblemChange): { fresh: Problem[]; old: Problem[] } {
   if (!before) return { fresh: [...after.errors], old: [] }
   const moved = lineMap(before.text, after.text)

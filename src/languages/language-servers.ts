@@ -127,7 +127,7 @@ export class LanguageServers {
     const others = [...this.#sessions.values()].filter(
       (one) => one !== session && (one.state === 'running' || one.state === 'starting'),
     )
-    // Ending a server never rejects.
+    // Stopping a server never rejects.
     for (const old of others.slice(0, Math.max(0, others.length + 1 - mostRunning))) void old.rest()
     return session
   }

@@ -16,14 +16,14 @@ import { connect, ServerRefused } from './server-connection.ts'
 export type Edit = { path: string; before?: string; after?: string }
 
 export type SessionParts = ConnectionParts & {
-  /** The path as the report names it. */
+  /** The path of the file as the report names it. */
   shown(path: string): string
 }
 
 /** `refused`: the server could not be started for several edits; the next one asks again, because the person may have agreed. */
 export type SessionState = 'starting' | 'running' | 'resting' | 'refused' | 'failed'
 
-/** How long a server may take until it answers at all. */
+/** How long a server may take before it answers for the first time. */
 const startMs = 60_000
 /** A server that nobody has used for this long is stopped, and started again with the next edit. */
 const idleMs = 10 * 60_000
@@ -35,11 +35,11 @@ const mostUnanswered = 2
 const retryMs = 50
 /** How long a server that was just started may say that it still reads the project, before it is asked all the same. */
 const busyMs = 15_000
-/** For how many other open files the server is asked after an edit, and for how long. */
+/** How many other open files the server is asked to check after an edit, and for how long. */
 const mostOthers = 8
 const othersMs = 1_000
 
-/** One server in one folder of the project: started by the first edit, ended when it is idle, and started again after a crash. */
+/** One server in one folder of the project: started by the first edit, stopped when it is idle, and started again after a crash. */
 export class LanguageSession {
   readonly found: FoundServer
   state: SessionState = 'resting'
@@ -119,7 +119,7 @@ export class LanguageSession {
     }
   }
 
-  /** Ends the server. The next edit starts it again. */
+  /** Stops the server. The next edit starts it again. */
   async rest(): Promise<void> {
     const open = this.#connection
     this.#connection = undefined
@@ -147,8 +147,8 @@ export class LanguageSession {
   }
 
   /**
-   * Looks at the project's files where they may have changed, and tells the server. True after packages were installed: the
-   * server then starts over.
+   * Looks at the project's files if they may have changed, and tells the server. True after packages were installed: the server then
+   * starts over.
    */
   async #isReinstalled(): Promise<boolean> {
     if (!this.#stale && this.#clock.elapsed() - this.#looked < idleLookMs) return false
@@ -195,7 +195,7 @@ export class LanguageSession {
   }
 
   #ended(which: Promise<Connection>, reason: unknown): void {
-    // A server that we ended is no crash.
+    // A server that we stopped has not crashed.
     if (this.#connection !== which || this.#closed) return
     this.#connection = undefined
     this.#forgetServer()

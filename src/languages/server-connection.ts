@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { DataCallback, Disposable, MessageConnection } from 'vscode-jsonrpc/node'
 import type { Run } from '../base/process/run.ts'
@@ -18,14 +19,12 @@ import { errorCode } from '../base/files/files.ts'
 import { stripAnsi } from '../base/text/ansi.ts'
 import { exitsWithin, start } from '../base/process/run.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** The reason why a server may not be started here, as a part of a sentence. */
 export class ServerRefused extends Error {
   override name = 'ServerRefused'
 }
 
-/** Puts a server behind a wall; `settle` is called after its end. Throws `ServerRefused` where it may not run at all. */
+/** Puts a server behind a wall; `settle` is called after its end. Throws `ServerRefused` if it may not run at all. */
 type EncloseServer = (
   found: FoundServer,
 ) => Promise<{ argv: readonly [string, ...string[]]; env: Env; settle(): Promise<unknown> }>
@@ -99,7 +98,7 @@ class ServerConnection implements Connection {
   #clock: Clock
   #talk: MessageConnection
   #lost = new AbortController()
-  /** Why we ended the server; empty while we did not. */
+  /** Why we stopped the server; empty if we did not. */
   #why = ''
   #errors = new LastLine()
   #count = { bytes: 0, messages: 0 }
@@ -133,7 +132,7 @@ class ServerConnection implements Connection {
     return this.#lost.signal
   }
 
-  /** Makes the acquaintance of the server. */
+  /** Exchanges `initialize` with the server. */
   async initialize(params: object): Promise<void> {
     const answer = (await ask(this.#talk, 'initialize', params, this.lost)) as InitializeAnswer | null
     this.pulls = Boolean(answer?.capabilities?.diagnosticProvider)
@@ -163,16 +162,16 @@ class ServerConnection implements Connection {
     this.#count = { bytes: 0, messages: 0 }
   }
 
-  /** Ends the server; the first reason counts. */
+  /** Stops the server; the first reason counts. */
   drop(reason: string): void {
     this.#why ||= reason
-    // Ending a run never rejects.
+    // Stopping a run never rejects.
     void this.#run.end()
   }
 
   async close(): Promise<void> {
     if (!this.lost.aborted) {
-      // A server that obeys ends by itself; any other is killed.
+      // A server that obeys exits by itself; any other is killed.
       ask(this.#talk, 'shutdown', undefined, this.lost).catch(() => {})
       tell(this.#talk, 'exit', undefined)
       this.#run.stdin.end()
@@ -239,7 +238,7 @@ class CountingReader extends StreamMessageReader {
   }
 }
 
-/** Whether an error only says that the other side reads no more. */
+/** Whether an error only says that the other side no longer reads. */
 const isClosed = (error: unknown) => ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(errorCode(error) ?? '')
 
 type InitializeAnswer = {
@@ -307,7 +306,7 @@ function greeting({ server, root, options }: FoundServer, version: string) {
       textDocument: {
         synchronization: { dynamicRegistration: false, didSave: true },
         publishDiagnostics: server.ask ? undefined : { versionSupport: true },
-        // Without dynamic registration: with it, pyright 1.1.414 ends a moment after its first answer.
+        // Dynamic registration is left out: with it, pyright 1.1.414 exits a moment after its first answer.
         diagnostic: { dynamicRegistration: false, relatedDocumentSupport: false },
       },
     },
@@ -338,7 +337,7 @@ function answerTo(method: string, params: unknown, { server, root }: FoundServer
   }
 }
 
-/** A file's address as we write it: servers escape other signs of a path than Node does. */
+/** A file's address as we write it: servers escape other characters of a path than Node does. */
 function sameUri(uri: string): string {
   try {
     return pathToFileURL(fileURLToPath(uri)).href
@@ -347,7 +346,7 @@ function sameUri(uri: string): string {
   }
 }
 
-/** The most pieces of work of a server that are remembered. */
+/** How many unfinished pieces of work of a server are remembered at most. */
 const mostWork = 100
 
 function noteProgress(params: unknown, work: Set<unknown>): void {

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Language } from './language.ts'
 import type { LanguageServer } from './server-table.ts'
 import { existsSync } from 'node:fs'
@@ -5,8 +6,6 @@ import { dirname, join } from 'node:path'
 import { findOutside, isProgram } from '../base/process/program-path.ts'
 import { isWithin } from '../base/files/real-path.ts'
 import { languageServers, serversFor } from './server-table.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** The project, and what the person agreed to there. */
 export type SearchPlace = {

@@ -23,10 +23,10 @@ export type LanguageServer = {
   language: Language
   /** The language as people write it. */
   title: string
-  /** The names of its program, the best one first. */
+  /** The names of the server's program, the best one first. */
   programs: readonly string[]
   args: readonly string[]
-  /** The endings of its files, and the name that the protocol has for their language. */
+  /** The endings of the language's files, and the name that the protocol has for the language. */
   files: Readonly<Record<string, string>>
   /** Files that describe a project of this language. */
   markers: readonly string[]
@@ -38,7 +38,7 @@ export type LanguageServer = {
   install: string
   /** Whether a program that was found is really this server; without this check, every program of the name is. */
   suits?(program: string): boolean
-  /** The options that the server is started with. Undefined where it would run code of a project that the person did not agree to. */
+  /** The options that the server is started with. Undefined if they would run code of a project that the person did not agree to. */
   options(place: ServerPlace): Record<string, unknown> | undefined
   /** The answer to questions about the editor's settings, by their section. */
   settings?: Readonly<Record<string, unknown>>
@@ -77,7 +77,9 @@ const python = {
   installed: ['.venv/pyvenv.cfg', 'venv/pyvenv.cfg'],
 } as const
 
-/** For servers that run code of the project, such as its build scripts or its interpreter. */
+/**
+ * The options of a server that runs code of the project, such as its build scripts or its interpreter: undefined until the person agreed.
+ */
 const onlyAgreed =
   () =>
   ({ agreed }: ServerPlace) =>
@@ -191,7 +193,7 @@ function packageOf(program: string): string {
   return folder
 }
 
-/** The major version of the npm package that a program belongs to; 0 where it belongs to another one. */
+/** The major version of the npm package that a program belongs to; 0 if it belongs to another one. */
 function majorOf(program: string, name: string): number {
   try {
     const said = JSON.parse(readFileSync(join(packageOf(program), 'package.json'), 'utf8')) as Record<string, unknown>

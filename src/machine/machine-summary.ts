@@ -28,7 +28,7 @@ export function machineFacts(spec: SystemSpec, untold: readonly string[] = []): 
   ]
 }
 
-/** Facts that a model expects of a machine, and is not told. */
+/** Facts that a model assumes about every machine, so that they are left out. */
 const expected = ['Root: no', 'Network: yes']
 
 /** Returns the description of the machine that every model gets; short, because every session begins with it. */

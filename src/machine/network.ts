@@ -1,9 +1,8 @@
+import type { Env } from '../base/env.ts'
 import type { SystemSpec } from '../core/profile/system-spec.ts'
 import { readFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { defined } from '../base/defined.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Finds out whether the machine has a route to other networks, without contacting a server. */
 export async function networkOf(env: Env): Promise<SystemSpec['network']> {
@@ -40,7 +39,7 @@ export function leadsOut(four: string, six: string): boolean {
 /** Says whether a route is up and does not reject packets. */
 const isUp = (flags = '0') => (parseInt(flags, 16) & 0x201) === 1
 
-/** Whether the machine has an address that is not local: the only evidence of a network where the system shows no routes. */
+/** Whether the machine has an address that is not local: the only evidence of a network if the system shows no routes. */
 function hasAddress(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return addresses.some(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address))

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Run } from '../base/process/run.ts'
 import { withoutGit } from '../base/files/git.ts'
@@ -7,7 +8,7 @@ import { withoutModelKeys } from '../core/profile/key-variables.ts'
 type ProgramAnswer = { code: number | undefined; text: string }
 
 export type ProbeParts = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   /** How long one program may take. */
   limitMs?: number
@@ -52,7 +53,7 @@ export class Probes {
   async #ask(argv: [string, ...string[]]): Promise<ProgramAnswer | undefined> {
     const { env, clock, limitMs = 1500, signal } = this.#parts
     if (signal?.aborted) return undefined
-    // Not in the project's folder: nothing from there may run or be loaded by a scan.
+    // Programs do not run in the project's folder: nothing from there may run or be loaded by a scan.
     const command = { argv, cwd: '/', env: { ...withoutGit(withoutModelKeys(env)), LC_ALL: 'C' }, clock }
     const run = await start(command).catch(() => undefined)
     if (!run) return undefined

@@ -49,7 +49,7 @@ async function isProgram(file: string): Promise<boolean> {
   return found?.isFile() === true && (process.platform === 'win32' || (found.mode & 0o111) !== 0)
 }
 
-/** macOS has these in /usr/bin even when they are not installed; running one opens a dialog to install it. */
+/** macOS has these programs in /usr/bin even when they are not installed; running one opens a dialog to install it. */
 const tools = ['git', 'python3', 'gcc', 'clang', 'make', 'gdb'].map((name) => `/usr/bin/${name}`)
 
 const homes = ['/Library/Developer/CommandLineTools/usr/bin', '/Applications/Xcode.app']

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Runtime, SystemSpec } from '../core/profile/system-spec.ts'
 import { readFile, realpath } from 'node:fs/promises'
@@ -8,7 +9,7 @@ import { osOf } from './operating-system.ts'
 import { programsOn, stubs } from './program-search.ts'
 
 export type Surroundings = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   /** Whether termaite runs as root. */
   root?: boolean

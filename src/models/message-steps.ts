@@ -24,7 +24,7 @@ export function messageSteps(messages: readonly ModelMessage[]): MessageStep[] {
     if (message.role !== 'assistant' || message.calls.length === 0) continue
     const answers = resultsAfter(messages, at)
     const results = message.calls.map(
-      ({ id, tool }) => answers.find(({ call }) => call === id) ?? interrupted(id, tool),
+      ({ id, tool }) => answers.find(({ call }) => call === id) ?? interruptedCall(id, tool),
     )
     steps.push({ role: 'results', results })
   }
@@ -37,7 +37,7 @@ function resultsAfter(messages: readonly ModelMessage[], at: number): ToolMessag
   return messages.slice(at + 1, next < 0 ? undefined : next).filter((message) => message.role === 'tool')
 }
 
-const interrupted = (call: string, tool: string): ToolMessage => ({
+const interruptedCall = (call: string, tool: string): ToolMessage => ({
   role: 'tool',
   call,
   tool,
@@ -45,13 +45,13 @@ const interrupted = (call: string, tool: string): ToolMessage => ({
   text: 'It was interrupted, and no result was kept.',
 })
 
-/** Returns a call's input as the object that every provider requires; an input that is no object is wrapped as it was written. */
+/** Returns a call's input as the object that every provider requires; an input that is not an object is wrapped as it was written. */
 export function objectOf(input: unknown): object {
   if (isPlainObject(input)) return input
   return input === undefined || input === '' ? {} : { input }
 }
 
-/** Parses the input that a model wrote for a call. Text that is no JSON stays text, and the tool says what is wrong with it. */
+/** Parses the input that a model wrote for a call. Text that is not JSON stays text, and the tool says what is wrong with it. */
 export function inputOf(written: string): unknown {
   if (written.trim() === '') return {}
   try {

@@ -7,7 +7,7 @@ export type Provider = {
   /** The name that people read. */
   label: string
   wire: WireName
-  /** Models that are spoken to in another format than the provider's usual one, by their names. */
+  /** Models that are spoken to in a format other than the provider's usual one, by their names. */
   wires?: readonly (readonly [RegExp, WireName])[]
   /** Set for a cloud: its address and its credential are found when a model of it is opened. */
   cloud?: CloudName
@@ -21,7 +21,7 @@ export type Provider = {
   local?: { start: string }
   /** How a request in the chat format says how hard to think. */
   effort?: 'effort' | 'nested'
-  /** Set where each answer says what it cost. */
+  /** Set if each answer says what it cost. */
   reportsCost?: true
   /** How large an image may be here, if that is less than its wire allows. */
   images?: { bytes: number }

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Place } from '../home/place.ts'
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -9,8 +10,6 @@ import { shortPath } from '../base/files/short-path.ts'
 import { UsageError } from '../core/io.ts'
 import { sharedNames } from './loop/instructions.ts'
 import { isSecretPlace, secretFolders } from '../safety/secret-files.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** The folders beside the project that agents may read and change like it, as the person added them. All are real paths. */
 export class AddedFolders {

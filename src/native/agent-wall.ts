@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Argv, Enclose } from '../agents/enclosure.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { CliFiles, CliPlace } from '../core/profile/profile.ts'
@@ -17,8 +18,6 @@ import { isSecretName, isSecretPlace, secretFolders } from '../safety/secret-fil
 import { cliPlaces } from '../profiles/all.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 import { homeOf, isInside } from '../home/place.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** The parts of this run that a wall around an agent needs. */
 type WallParts = {

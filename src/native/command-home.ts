@@ -32,7 +32,7 @@ function projectFolder(parts: NativeParts, name: string): Promise<string | undef
   )
 }
 
-/** Where pnpm before version 11 reads its settings: with a variable for the store, npm would print a warning. */
+/** The settings file of pnpm before version 11. A variable for the store would make npm print a warning. */
 const pnpmSettings = process.platform === 'darwin' ? 'Library/Preferences/pnpm/rc' : '.config/pnpm/rc'
 
 /**
@@ -50,7 +50,7 @@ async function projectHome(parts: NativeParts): Promise<string | undefined> {
   } catch {
     await rm(made, { recursive: true, force: true })
   }
-  // Another process may have made it first.
+  // Another process may have made the home first.
   return existsSync(folder) ? folder : undefined
 }
 

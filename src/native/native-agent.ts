@@ -102,7 +102,7 @@ export async function* openNative(
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     ...frozen,
     async make(): Promise<FrameAndTold> {
-      // An untrusted folder has its own note already.
+      // For an untrusted folder the person gets another note, which says so.
       if (trusted) state.notes.waiting.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
       await quickStart(servers, parts, turn)
@@ -195,7 +195,10 @@ function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean 
   return !tool.delegates && !tool.leadOnly && !writes && !runs
 }
 
-/** Increase it when the tools of every request change their form: frames that were frozen before are then made again. */
+/**
+ * The version of a frame. It is increased when the tools of every request change their form: frames that were frozen before are then made
+ * again.
+ */
 const frameEdition = 5
 
 /** The tools of servers that start within this time are in the first request; a message announces later ones. */
@@ -255,7 +258,7 @@ function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     if (changed.length > 0) tell(changedWords(changed, turn.cwd))
     return changed.map(changeGuide)
   }
-  let waiting: Guide[] = [...changes(opened.tells), ...loaded(parts)]
+  let waiting: Guide[] = [...changes(opened.tells), ...requestedGuides(parts)]
   const known = new Set([...framed.frame.tools.map(({ name }) => name), ...lateTools(turn, agent)])
   return async () => {
     const again = parts.again()
@@ -289,7 +292,7 @@ function lateTools({ history }: Turn, agent: string): string[] {
 }
 
 /** Returns the guide of the skill that the prompt asks for, unless the same guide is in force already. */
-function loaded({ opened, turn, agent, tell }: BeforeParts): Guide[] {
+function requestedGuides({ opened, turn, agent, tell }: BeforeParts): Guide[] {
   const skill = requestedSkill(turn.prompt, opened.skills)
   try {
     const guide = skill && skillGuide(skill)

@@ -53,7 +53,7 @@ export function hookRecord(event: HookEvent, parts: NativeParts): HookParts['rec
   return ({ command, project }) => programRecord(audit, 'hook', `${event}: ${command}`, project === true, parts)
 }
 
-/** Records a formatter before it runs; returns the function that records its end, undefined if the run keeps nothing. */
+/** Records a formatter before it runs; returns the function that records how it ended; undefined if the run keeps nothing. */
 export async function formatterRecord(
   command: string,
   project: boolean,

@@ -61,7 +61,7 @@ const unusedWords = (name: string, program: string) =>
   `The language server ${name} (${program}) is not used, because it could run programs of this project, and you have not trusted the folder yet. To trust it, type /trust in the chat, or run termaite trust.`
 
 const failedWords = ({ name, why }: ServerStatus) =>
-  `The language server ${name} ended again and again, so the errors after edits are not reported any more in this run. The reason: ${why}. To switch this off for good, set "diagnostics" to false in the settings.`
+  `The language server ${name} exited again and again, so the errors after edits are no longer reported in this run. The reason: ${why}. To switch this off for good, set "diagnostics" to false in the settings.`
 
 const refusedWords = ({ name, why }: ServerStatus) =>
   `The language server ${name} is not started, so errors after edits are not reported: ${why}. To switch this off for good, set "diagnostics" to false in the settings.`

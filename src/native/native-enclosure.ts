@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Argv, WallLimits } from '../safety/wall/wall.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
@@ -7,8 +8,6 @@ import { temporary } from '../safety/wall/hidden-places.ts'
 import { wallEnvironment } from '../safety/wall/wall-environment.ts'
 import { homeView, projectCaches } from './command-home.ts'
 import { isWalled, sandboxOf, wallFacts } from './native-sandbox.ts'
-
-type Env = NativeParts['env']
 
 /** A program of a session that is not a command of the model: a hook or an MCP server. */
 type SessionProgram = {
@@ -31,7 +30,7 @@ type Enclosed = { argv: Argv; env: Env; settle(): Promise<string[]> }
  * Puts a program of the session behind the wall of its commands. A program that the person's own settings name keeps the network, its
  * environment and its view of the home; a program of the project has the network by rule, and an environment without keys.
  */
-export async function enclosed(
+export async function enclose(
   program: SessionProgram,
   seat: Pick<NativeSeat, 'settings'> & { leash: Leash },
   parts: NativeParts,

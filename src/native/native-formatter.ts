@@ -14,7 +14,7 @@ import { rulesOf } from '../settings/permissions.ts'
 import { RunLimit, exitText, listen, startIn } from './tools/shell/shell-command.ts'
 import { namedKeys } from '../border/agent-environment.ts'
 import { formatterRecord } from './native-audit.ts'
-import { enclosed } from './native-enclosure.ts'
+import { enclose } from './native-enclosure.ts'
 
 /** The longest that an edit waits for its formatter. */
 const mostSeconds = 10
@@ -79,10 +79,10 @@ async function run(
   ] as const
   const ends = await formatterRecord(command, project === true, parts)
   const program = { argv, env, own: project !== true, git: 'read' as const }
-  const how = await enclosed(program, { settings: seat.settings, leash: call.leash ?? seat.leash }, parts)
+  const how = await enclose(program, { settings: seat.settings, leash: call.leash ?? seat.leash }, parts)
   const process = await startIn(how, call.cwd, { env, clock, blobs })
   process.stdin.end()
-  const limit = new RunLimit(process, mostSeconds, `it was ended after ${mostSeconds} s.`, call, clock)
+  const limit = new RunLimit(process, mostSeconds, `it was stopped after ${mostSeconds} s.`, call, clock)
   let said = ''
   const exit = await listen(process, async (chunk) => {
     said = (said + Buffer.from(chunk).toString()).slice(-longest)

@@ -14,7 +14,7 @@ import { withoutModelKeys } from '../core/profile/key-variables.ts'
 import { namedKeys } from '../border/agent-environment.ts'
 import { slugOf } from '../home/project.ts'
 import { hookRecord } from './native-audit.ts'
-import { enclosed } from './native-enclosure.ts'
+import { enclose } from './native-enclosure.ts'
 
 /** Why a hook wants to end a turn, by the turn's signal: a subagent's turn has its own. */
 const halted = new WeakMap<AbortSignal, string>()
@@ -31,12 +31,12 @@ export function withHooks(policy: Policy, seat: NativeSeat, parts: NativeParts):
     const given = said.input === undefined ? input : tool.parse(said.input)
     if (said.context.length > 0 && typeof given === 'object' && given !== null) callContext.set(given, said.context)
     const judged = await policy(tool, given, turn)
-    return { ...decided(judged, said), input: said.input === undefined ? undefined : given }
+    return { ...joinDecisions(judged, said), input: said.input === undefined ? undefined : given }
   }
 }
 
 /** Joins the policy's decision with the hooks'. A hook cannot allow what the policy forbids, or what the person must allow. */
-function decided(judged: PolicyDecision, { blocked, stop, decision }: HookOutcome): PolicyDecision {
+function joinDecisions(judged: PolicyDecision, { blocked, stop, decision }: HookOutcome): PolicyDecision {
   const against = blocked ?? stop ?? (decision?.permission === 'deny' ? decision.reason : undefined)
   if (against !== undefined) return { verdict: 'no', why: `a hook forbids it: ${against}` }
   if (!decision || judged.verdict === 'no') return judged
@@ -147,7 +147,7 @@ export async function runSeatHooks(
       // The person's own notification hooks use desktop services, which the wall hides.
       const unwalled = hook.wall === false || event === 'Notification'
       const program = { argv, env: own, own: hook.project !== true, unwalled, git: 'write' as const }
-      const how = await enclosed(program, { settings, leash }, parts)
+      const how = await enclose(program, { settings, leash }, parts)
       const hint = hook.project ? projectHint : ownHint
       return how.argv === argv ? how : { ...how, hint }
     },

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Blobs, Doc, Store } from '../core/talk/store.ts'
 import type { Leash, SeatLimits } from '../core/work/agent.ts'
@@ -47,7 +48,7 @@ export type NativeParts = {
   cwd: string
   /** The folders that the person added to the project. */
   folders: AddedFolders
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   store: Store
   blobs: Blobs
@@ -79,7 +80,7 @@ export type Toolbox = {
  * opened when the first CLI is started, and closed with the turn, or with the run if that keeps the processes of its CLIs.
  */
 export type TurnAdvice = {
-  /** Missing if the server offers other tools than advice. */
+  /** Missing if the server offers tools other than advice. */
   ask?: Advise
   /** The text about the tools that is added to the prompt of a CLI. */
   told?: string

@@ -26,7 +26,8 @@ export async function policyFor(
     home: env.HOME ?? home,
     path: env.PATH,
     mode: () => modeOf(seat),
-    // Read for each call: a permission that a person gives or takes away meanwhile, here or in another window, counts at once.
+    // The rules are read for each call: a permission that a person gives or takes away meanwhile, here or in another window, counts at
+    // once.
     rules: async () => rulesOf(permissions, await project.read()),
     tools,
     added: () => parts.folders.now,
@@ -47,11 +48,11 @@ export async function policyFor(
     },
   })
   const scope = seat.limits?.scope
-  return withAudit(withHooks(scope ? scoped(held, scope, root) : held, seat, parts), seat.agent.name, parts)
+  return withAudit(withHooks(scope ? limitToScope(held, scope, root) : held, seat, parts), seat.agent.name, parts)
 }
 
 /** Refuses a worker's writes outside of its scope. The sandbox limits what commands may write. */
-function scoped(held: Policy, scope: readonly string[], root: string): Policy {
+function limitToScope(held: Policy, scope: readonly string[], root: string): Policy {
   return async (tool, input, turn) => {
     const decision = await held(tool, input, turn)
     const effect = tool.effect?.(input, turn.cwd)

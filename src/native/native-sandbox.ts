@@ -22,7 +22,7 @@ import { acceptSettings } from '../safety/wall/project-settings.ts'
 import { wallOf } from '../safety/wall/wall.ts'
 import { placeOf } from '../safety/rules/command-place.ts'
 import { isRuleFor, parseRule } from '../safety/rules/permission-rule.ts'
-import { escaped, withoutBlanks } from '../safety/rules/rule-matching.ts'
+import { escapePattern, withoutBlanks } from '../safety/rules/rule-matching.ts'
 import { wallEnvironment } from '../safety/wall/wall-environment.ts'
 import { rulesOf } from '../settings/permissions.ts'
 import { homeView, projectCaches, showable } from './command-home.ts'
@@ -118,7 +118,7 @@ async function readerStart(
   { root, home, env, folders }: NativeParts,
 ): Promise<ShellStart> {
   const { plainReader } = await import('../safety/rules/plain-readers.ts')
-  // Checked again: a file may have been replaced since the policy checked it.
+  // The files are checked again: one of them may have been replaced since the policy checked it.
   const reader = await plainReader(command, { root, added: folders.now, home: env.HOME ?? home, path: env.PATH, cwd })
   if (!reader) throw new Error('a file that it reads has changed meanwhile, so nothing was run. Try again.')
   const { program, args, git } = reader
@@ -288,7 +288,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       const { words: refused } = refusal
       parts.state.notes.waiting.push(`${refused}: ${firstLine(effect.command)}`)
       const seat = parts.state.tools.seats.get(name)
-      const answer = seat && mayLeave(seat, call) && runs.isNew(effect.command, call) ? await asked() : 'unasked'
+      const answer = seat && mayLeave(seat, call) && runs.isNew(effect.command, call) ? await askPerson() : 'unasked'
       if (answer === 'shown')
         return withWords(
           await tool.run(input, { ...given }),
@@ -301,10 +301,10 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       }
       return withWords(output, `${refused}. ${advice[answer]}`)
 
-      async function asked(): Promise<Consent | 'shown'> {
+      async function askPerson(): Promise<Consent | 'shown'> {
         const { command } = effect as { command: string }
         const place = refusal!.hidden === undefined ? undefined : showable(refusal!.hidden, parts)
-        const rule = `${tool.name}(${escaped(withoutBlanks(command))})`
+        const rule = `${tool.name}(${escapePattern(withoutBlanks(command))})`
         const grants = 'fault' in parseRule(rule) ? undefined : rule
         const options = consentOptions({
           once: { id: 'once', label: 'Yes, run it once outside the sandbox' },

@@ -14,7 +14,10 @@ export class ScratchRooms {
     this.#open = open
   }
 
-  /** The room of a leash. Undefined if none can be made, for example on a full disk: each command then has its own. */
+  /**
+   * The temporary folder and network for a leash. Undefined if none can be made, for example on a full disk: each command then has its
+   * own.
+   */
   of(leash: Leash): Promise<TurnScratch | undefined> {
     const kind = leash === 'read' ? 'looking' : 'acting'
     const room = this.#rooms.get(kind) ?? this.#open().catch(() => undefined)
@@ -26,7 +29,7 @@ export class ScratchRooms {
     this.#turns++
   }
 
-  /** Closes the rooms after the last turn, unless `busy`: a background command keeps using them, also in the next turn. */
+  /** Closes them after the last turn, unless `busy`: a background command keeps using them, also in the next turn. */
   async end(busy: boolean): Promise<void> {
     this.#turns--
     if (this.#turns <= 0 && !busy) await this.close()
@@ -47,7 +50,7 @@ type ScratchParts = {
   state: { tools: { scratches: Map<string, ScratchRooms> } }
 }
 
-/** The rooms of one agent, by its name. */
+/** The temporary folders and networks of one agent, by its name. */
 export function scratchRooms(name: string, { state, home, env, root }: ScratchParts): ScratchRooms {
   const known = state.tools.scratches.get(name)
   if (known) return known

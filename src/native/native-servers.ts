@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { collect } from '../base/process/collect.ts'
 import { openKeys } from '../safety/api-keys.ts'
 import { version } from '../base/version.ts'
-import { enclosed } from './native-enclosure.ts'
+import { enclose } from './native-enclosure.ts'
 import { noteOnce } from './native-parts.ts'
 import { isWalled } from './native-sandbox.ts'
 import { withoutModelKeys } from '../core/profile/key-variables.ts'
@@ -103,7 +103,7 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
     },
     // The current settings and leash: a server is started again after it has exited.
     enclose: ({ own = false, unwalled }, argv, given) =>
-      enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.mcp.seat ?? options, parts),
+      enclose({ argv, env: given, own, unwalled, git: 'read' }, parts.state.mcp.seat ?? options, parts),
   })
   return opened
 }

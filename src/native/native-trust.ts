@@ -10,7 +10,7 @@ import { onOneLine } from '../base/text/ansi.ts'
 import { isPlainObject } from '../base/plain-object.ts'
 import { formattersOf } from '../settings/settings.ts'
 import { joinedHooks, projectHooks } from '../settings/hook-settings.ts'
-import { narrowed, projectSettings } from '../settings/project-settings.ts'
+import { narrowSettings, projectSettings } from '../settings/project-settings.ts'
 import { leashOf } from '../settings/enabled-agents.ts'
 import { excessWords, TrustBook, trustQuestion } from '../safety/trust/folder-trust.ts'
 import { auditOf } from './native-audit.ts'
@@ -37,7 +37,7 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   const { excess } = standing
   if (excess !== undefined) {
     yield { type: 'note', text: excessWords(root, excess) }
-    return untrusted(seat)
+    return withoutTrust(seat)
   }
   const question = () => folderQuestion(parts, standing, book)
   const picks = turn.attended ? await turn.ask(await question(), turn.signal) : undefined
@@ -56,11 +56,11 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
       type: 'note',
       text: `${what} ${more.length === 0 ? 'is' : 'are'} not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.`,
     }
-  return untrusted(seat)
+  return withoutTrust(seat)
 }
 
 /** Without trust no formatter runs, because a formatter reads settings of the folder that can run code. */
-const untrusted = (seat: NativeSeat): TrustCheck => ({
+const withoutTrust = (seat: NativeSeat): TrustCheck => ({
   seat: { ...seat, settings: { ...seat.settings, formatters: undefined } },
   trusted: false,
 })
@@ -109,7 +109,7 @@ export async function withFolderSettings(
   const { by, warnings } = projectHooks(root, said.hooks)
   return {
     settings: {
-      ...narrowed(settings, said),
+      ...narrowSettings(settings, said),
       hooks: Object.values(by).reduce(joinedHooks, settings.hooks),
       // If both name a server, the person's own is used.
       mcpServers: { ...ofProject(said.mcpServers), ...settings.mcpServers },

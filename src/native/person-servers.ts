@@ -15,7 +15,7 @@ export type PersonServers = {
   missing(name: string): Promise<string>
 }
 
-/** Loaded on demand, because few prompts name a server. */
+/** The code for servers is loaded on demand, because few prompts name a server. */
 const servers = () => import('./native-servers.ts')
 
 type PersonServersParts = { native: NativeParts; settings: Settings }

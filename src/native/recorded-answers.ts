@@ -53,7 +53,7 @@ export function withRecordedAnswers(
   counts: (question: Question) => boolean,
 ): Agent {
   const { name, start } = agent
-  // A copy of the properties themselves: some change while the agent lives, such as its terminal.
+  // The copy keeps the getters of the agent, because some of its properties change while it lives, such as its terminal.
   const recording = Object.defineProperties({}, Object.getOwnPropertyDescriptors(agent)) as Agent
   recording.turn = async function* (turn): AsyncGenerator<Event> {
     const answers = turnAnswers(turn, name, record, counts)
@@ -65,7 +65,7 @@ export function withRecordedAnswers(
   }
   if (start)
     recording.start = async (signal, ask) => {
-      const answers = ask && recorded(ask, name, record, counts)
+      const answers = ask && recordAnswers(ask, name, record, counts)
       try {
         return await start(signal, answers?.ask)
       } finally {
@@ -75,16 +75,16 @@ export function withRecordedAnswers(
   return recording
 }
 
-/** Records the answers of one turn: for an agent that asks by itself, and ends with `settle` after the notes. */
+/** Records the answers of one turn of an agent that asks by itself; `settle` ends the record after the notes. */
 export const turnAnswers = (
   turn: Pick<Turn, 'ask' | 'id'>,
   name: string,
   record: AnswerRecord,
   counts: (question: Question) => boolean,
-): RecordedAnswers => recorded(turn.ask, name, { ...record, scene: { ...record.scene, turn: turn.id } }, counts)
+): RecordedAnswers => recordAnswers(turn.ask, name, { ...record, scene: { ...record.scene, turn: turn.id } }, counts)
 
-/** Asks as before, and records each answer that counts; `settle` records beside the audit how far the permission goes. */
-function recorded(
+/** Asks with `ask`, and records in the audit the answers to the questions that `counts` picks; `settle` completes their records. */
+function recordAnswers(
   ask: Ask,
   name: string,
   { audit, scene }: AnswerRecord,

@@ -101,7 +101,7 @@ export function openTools(
     shell: sandbox.shell,
     format: formatterOf(name, parts, () => made.tools),
     interpreter: sandbox.interpreter,
-    // Read at each call, because the settings may change while the tools last.
+    // The setting is read at each call, because it may change while the tools last.
     get web() {
       return state.tools.seats.get(name)?.settings.web ?? {}
     },
@@ -214,7 +214,7 @@ export function borderedTool(tool: Tool, { border }: Pick<NativeParts, 'border'>
           `${mark} stands for a key of termaite that you are not shown. Leave the text with it unchanged.`,
         )
       try {
-        return masked(await tool.run(input, { ...call, progress: (delta) => call.progress(mask(delta)) }), mask)
+        return maskOutput(await tool.run(input, { ...call, progress: (delta) => call.progress(mask(delta)) }), mask)
       } catch (error) {
         throw error instanceof Error ? new Error(mask(error.message), { cause: error }) : error
       }
@@ -222,7 +222,7 @@ export function borderedTool(tool: Tool, { border }: Pick<NativeParts, 'border'>
   }
 }
 
-function masked(output: ToolOutput, mask: (text: string) => string): ToolOutput {
+function maskOutput(output: ToolOutput, mask: (text: string) => string): ToolOutput {
   if (typeof output === 'string') return mask(output)
   const { text, data, ...rest } = output
   return defined({ ...rest, text: mask(text), data: maskWithin(data, mask) })

@@ -35,7 +35,7 @@ const heldWords: Readonly<Record<Leash, string>> = {
 }
 
 const flagWords =
-  'Agents of other vendors are held by the flags of their own CLIs alone, and one with "wall": true does not run.'
+  'Agents of other vendors are restricted by the flags of their own CLIs alone, and one with "wall": true does not run.'
 
 /** Says in one line what the sandbox of this machine, or the lack of one, means for agents of other vendors. */
 export const othersWords = (none: string | undefined): string =>
@@ -63,8 +63,8 @@ export async function machineWords(
 }
 
 const openings = {
-  read: { rule: 'is open where a rule allows it', all: 'is open', none: 'is closed' },
-  edit: { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' },
+  read: { rule: 'is open if a rule allows it', all: 'is open', none: 'is closed' },
+  edit: { rule: 'is open if a rule or your yes allows it', all: 'is open', none: 'is closed' },
 }
 
 /** Tells the model how its commands are restricted; `wall` is undefined if there is no wall. */

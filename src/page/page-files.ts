@@ -30,7 +30,7 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  // The only policy lets the page name its own worker, and nothing else.
+  // The page may make one trusted-types policy, which is for the address of its own worker.
   'trusted-types termaite-worker',
 ].join('; ')
 

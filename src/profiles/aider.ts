@@ -6,7 +6,7 @@ import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/profile/key-variables.ts'
 
-/** From its source (exceptions.py) and its issues; aider is a Python program that could not be run here. */
+/** These messages are from aider's source (exceptions.py) and its issues; aider is a Python program that could not be run here. */
 export const signs: readonly Sign[] = [
   {
     kind: 'overflow',

@@ -3,13 +3,13 @@ import type { Sign } from './shared/failure-signs.ts'
 import { failureBySigns, providerSignsAfter } from './shared/failure-signs.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'
 
-/** From its manual and from reports; amp could not be run against a model of ours, so its output is read as text. */
+/** The facts are from amp's manual and from reports; amp could not be run against a model of ours, so its output is read as text. */
 export const signs: readonly Sign[] = [
-  // Seen with 0.0.1777897475: amp prints this and a link, and waits.
+  // Seen with version 0.0.1777897475: amp prints this and a link, and waits.
   { kind: 'auth', says: /^No API key found\./, said: 'No API key found. Starting login flow...' },
   // Its manual says that execute mode needs AMP_API_KEY without a login.
   { kind: 'auth', says: /\bAMP_API_KEY\b|^(?:Error: )?(?:Unauthorized|Invalid API key)\b/i, said: 'Invalid API key' },
-  // Reported as the message when the balance is spent (vibeproxy issue 199).
+  // An issue (vibeproxy 199) reports this message for a spent balance.
   { kind: 'quota', says: /^(?:Error: )?Out of (?:free )?credits\b/i, said: 'Out of Credits' },
   {
     kind: 'quota',

@@ -11,7 +11,7 @@ export const signs: readonly Sign[] = [
     says: /^Not authenticated\. Please run 'cline auth'/,
     said: "Not authenticated. Please run 'cline auth' first to configure your API credentials.",
   },
-  // Seen with 2.18.0: Error: API request failed: {"message":"401 Incorrect API key provided: …","status":401,…}
+  // Seen with version 2.18.0: Error: API request failed: {"message":"401 Incorrect API key provided: …","status":401,…}
   ...providerSignsAfter(/^Error: /),
 ]
 

@@ -5,7 +5,7 @@ import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/profile/key-variables.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'
 
-/** From its source and its issues; crush could not be installed here, so its output is read as text. */
+/** The facts are from crush's source and its issues; crush could not be installed here, so its output is read as text. */
 export const signs: readonly Sign[] = [
   {
     kind: 'auth',

@@ -88,7 +88,7 @@ export const opencode: Profile = {
   },
   reportsCost: true,
   resumes: true,
-  // opencode retries limits and server errors for ever without a word, and no setting changes that: silenceSeconds ends it.
+  // opencode retries limits and server errors for ever without any message, and no setting changes that: silenceSeconds ends it.
   env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
   failure,
   lostThread: ({ err }) => /^Error: Session not found/m.test(err),

@@ -21,7 +21,7 @@ export async function questionParts(question: Question): Promise<{ shown: string
 async function shownText(shown: Shown): Promise<string> {
   if (shown.type === 'command') return commandText(shown)
   if (shown.type === 'text') return readableText(shown.text)
-  // Loaded only when needed: most turns ask nothing.
+  // The library for diffs is loaded only when it is needed: most turns ask nothing.
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
   const { path, before, after } = shown
   const was = before === undefined ? '/dev/null' : path
@@ -29,7 +29,7 @@ async function shownText(shown: Shown): Promise<string> {
   return exactText(patch.trimEnd())
 }
 
-/** Marks a line because of which the question is asked; it works without colours. */
+/** Marks a line that made the question necessary; the mark works without colours. */
 export const dangerSign = '! '
 
 /** A command as plain lines, and the folder in which it runs. A line with a dangerous part begins with the sign for danger. */

@@ -28,7 +28,7 @@ export async function askHidden(io: Io, question: string): Promise<string> {
 /** Asks the person for one line; throws a UsageError when they leave (Ctrl+D, Ctrl+C, a signal) or the question is withdrawn. */
 export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = false): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Loaded only when needed: most runs ask nothing.
+    // `node:readline` is taken only when it is needed: most runs ask nothing.
     const { createInterface } = process.getBuiltinModule('node:readline')
     const lines = createInterface({
       input: io.in,
@@ -126,8 +126,8 @@ export async function answered(
 }
 
 /**
- * The keys that were typed before the person can have read the question, such as a line that was typed while the turn ran:
- * they are no answer. Ctrl+C and Ctrl+D among them leave the question.
+ * The keys that were typed before the person can have read the question, such as a line that was typed while the turn ran: they are not
+ * an answer. Ctrl+C and Ctrl+D among them leave the question.
  */
 async function typedEarly(io: Io, withdrawn: AbortSignal): Promise<string> {
   const input: Io['in'] & { setRawMode?(raw: boolean): unknown } = io.in
@@ -157,7 +157,7 @@ const earlyWords = (typed: string) =>
 /** Rows of a page that are always left for what the question shows, however many rows its answers take. */
 const fewestRows = 4
 
-/** The question as texts that each fit on the screen; one text where its height is not known. */
+/** The question as texts that each fit on the screen; one text if its height is not known. */
 function pagesOf(io: Io, shown: readonly string[], asked: readonly string[]): string[] {
   // A terminal that does not know its size says 0.
   const [rows, columns] = [io.err.rows || Infinity, io.err.columns || 80]

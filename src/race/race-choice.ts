@@ -14,7 +14,7 @@ import { allPass, checkWords, known, noWinner, racerName, raceSentences, raceTab
 export type ChoiceParts = {
   /** Whether the winner is brought in without a question. */
   apply?: boolean
-  /** Brings a result into the project in such a way that it can be undone. */
+  /** Brings a result into the project so that it can be undone. */
   bringIn(run: RacerRun, what: CopyJoin, turn: Turn): Promise<CopyResult>
   /** How a person looks at a result, chooses one later, and undoes it, as commands of the face that the race runs in. */
   says: { show(racer: number): string; choose(racer: number): string; undo: string }

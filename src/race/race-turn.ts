@@ -47,7 +47,7 @@ type OpenRace = {
 /** How long one agent may work on the request of a race. */
 const longestMs = 60 * 60_000
 
-/** Looks at everything that a race needs, before an agent is asked. Throws a UsageError where it cannot begin. */
+/** Looks at everything that a race needs, before an agent is asked. Throws a UsageError if the race cannot begin. */
 export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
   if (wish.request.trim() === '')
     throw new UsageError('write what the agents should do: race "fix the failing test" -a claude,codex')

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Border } from './border.ts'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -5,7 +6,7 @@ import { makeFolder, replaceFile } from '../base/files/files.ts'
 
 type KeyParts = {
   home: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** Replaces the system's keychain; `null` means none. */
   keychain?: Keychain | null
   /** Learns every key that is found or stored, so that it can be masked. */
@@ -43,7 +44,7 @@ export function openKeys(parts: KeyParts): Keys {
       // The file comes first: it exists only if there was no keychain, and reading it costs nothing.
       const kept = readKeys(file)[name]
       if (kept !== undefined) return known(name, kept, 'credentials.json')
-      const key = await tried(() => keychain(), name)
+      const key = await readKeychain(() => keychain(), name)
       return key === undefined ? undefined : known(name, key, 'keychain')
     },
     async put(name, key) {
@@ -63,7 +64,7 @@ export function openKeys(parts: KeyParts): Keys {
     },
     async remove(name) {
       const inFile = forget(file, name)
-      const inChain = (await tried(() => keychain(), name)) !== undefined
+      const inChain = (await readKeychain(() => keychain(), name)) !== undefined
       if (inChain) (await keychain())!.remove(name)
       return inFile || inChain
     },
@@ -79,7 +80,7 @@ export function keysInFile(home: string): Record<string, string> {
   }
 }
 
-async function tried(keychain: () => Promise<Keychain | undefined>, name: string): Promise<string | undefined> {
+async function readKeychain(keychain: () => Promise<Keychain | undefined>, name: string): Promise<string | undefined> {
   try {
     return (await keychain())?.get(name)
   } catch {
@@ -117,7 +118,7 @@ function forget(file: string, name: string): boolean {
   return true
 }
 
-/** The system's store for secrets; every call may throw where it does not work. */
+/** The system's store for secrets; every call may throw if it does not work. */
 interface Keychain {
   get(name: string): string | undefined
   put(name: string, secret: string): void

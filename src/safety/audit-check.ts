@@ -28,7 +28,7 @@ export function unclosedActs(entries: readonly AuditEntry[]): UnclosedAct[] {
 
 /** Checks the lines of the log against their hashes, their order, and the last entry that is known to have been written. */
 export function checkChain(lines: readonly Line<AuditEntry>[], head: AuditHead): AuditCheck {
-  const { entries, seqs, mended, faults } = sorted(lines)
+  const { entries, seqs, mended, faults } = sortLines(lines)
   const missing: string[] = []
   let last: AuditHead | undefined = { seq: 0, hash: beginning }
   let before = 0
@@ -56,10 +56,10 @@ export function checkChain(lines: readonly Line<AuditEntry>[], head: AuditHead):
 }
 
 /**
- * Sorts the lines by their numbers. Entries that a version without `begin` entries wrote name no process; two processes could
- * write those in another order than their numbers, or twice.
+ * Sorts the lines by their numbers. Entries that a version without `begin` entries wrote name no process; two processes could write those
+ * in an order that differs from their numbers, or twice.
  */
-function sorted(lines: readonly Line<AuditEntry>[]) {
+function sortLines(lines: readonly Line<AuditEntry>[]) {
   const torn = new Set(
     lines.flatMap(({ item }) => (item?.type === 'mend' && isSealed(item) ? item.torn.map(({ hash }) => hash) : [])),
   )

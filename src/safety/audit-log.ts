@@ -76,7 +76,7 @@ export class Audit {
 
   #written(act: Act): Promise<AuditEntry> {
     return new Promise((done, failed) => {
-      this.#waiting.push({ act: masked(act, this.#mask), done, failed })
+      this.#waiting.push({ act: maskAct(act, this.#mask), done, failed })
       this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
     })
   }
@@ -141,7 +141,7 @@ function mending(last: readonly Line<AuditEntry>[]): Act[] {
 }
 
 /** Masks secrets in the texts of an act. */
-function masked(act: Act, mask: (text: string) => string): Act {
+function maskAct(act: Act, mask: (text: string) => string): Act {
   return Object.fromEntries(
     Object.entries(act).map(([key, value]) => [
       key,

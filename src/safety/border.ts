@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import { keptSecrets, mask, secretVariables, valueMask } from './redaction.ts'
 
 /**
@@ -38,7 +39,7 @@ export type Border = {
 }
 
 type BorderParts = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** Names of the variables that hold termaite's own keys: those of model providers, and the hub's. */
   ownVariables?: readonly string[]
   /** The stored keys of termaite by their names; read with the first text. */

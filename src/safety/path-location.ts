@@ -41,7 +41,7 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
   const inside = around !== undefined
   const readable = inside || (found !== undefined && (bounds.readable ?? []).some((folder) => isWithin(folder, real)))
   const kept = !inside && readable
-  // Some file systems find a file however its name is written.
+  // Some file systems find a file in whatever case its name is written.
   const parts = around === undefined ? [] : relative(around, real).toLowerCase().split(sep)
   return {
     real,
@@ -60,8 +60,8 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
 export const rootsOf = ({ root, added = [] }: Pick<ProjectBounds, 'root' | 'added'>): string[] => [root, ...added]
 
 /**
- * Whether a path belongs to a folder that git could take for a repository although it is not called `.git`, or would make one
- * of its folder: without a HEAD it is no repository.
+ * Whether a path belongs to a folder that git could take for a repository although it is not called `.git`, or would turn its folder into
+ * one: a folder without a HEAD is not a repository.
  */
 function isInRepository(path: string, root: string): boolean {
   if (basename(path) === 'HEAD') return true

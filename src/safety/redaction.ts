@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import { isSecretVariable, maskAssignments, maskTokens } from './secret-patterns.ts'
 
 /** Masks text that looks like a secret, and keeps enough to tell which one it is. Takes time in proportion to the text's length. */
@@ -28,7 +29,7 @@ export function valueMask(named: Iterable<readonly [value: string, name: string]
 }
 
 /** The values of variables with secret names. */
-export function secretVariables(env: Readonly<Record<string, string | undefined>>): [value: string, name: string][] {
+export function secretVariables(env: Env): [value: string, name: string][] {
   return Object.entries(env).flatMap(([name, value = '']): [string, string][] => {
     if (!isSecretVariable(name) || value.length < shortest || isPath(value) || /^[a-z]+$/i.test(value)) return []
     return [[value, `$${name}`]]

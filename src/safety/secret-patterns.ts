@@ -63,7 +63,7 @@ export function maskTokens(text: string): string {
     })
 }
 
-/** Tells keys from long names in code: a key has digits among letters, and is in both cases or in hex. */
+/** Distinguishes keys from long names in code: a key has digits among letters, and is in both cases or in hex. */
 function looksRandom(body: string): boolean {
   return /\d/.test(body) && ((/[a-z]/.test(body) && /[A-Z]/.test(body)) || /^[\da-f]{32,}$/.test(body))
 }
@@ -105,7 +105,7 @@ export function maskAssignments(text: string): string {
   return maskValues(assignments, maskValues(flags, plain))
 }
 
-/** Masks values; one that is no secret is searched again, because it may contain the next name. */
+/** Masks values; one that is not a secret is searched again, because it may contain the next name. */
 function maskValues(pattern: RegExp, text: string): string {
   let out = ''
   let from = 0
@@ -130,10 +130,10 @@ function lengthAt(pattern: RegExp, text: string, start: number): number | undefi
   return pattern.exec(text)?.[0].length
 }
 
-type Parts = { name: string; sign: string; open: string; value: string }
+type Assignment = { name: string; sign: string; open: string; value: string }
 
 /** Whether a value is a secret, and not code that handles one. */
-function isSecret({ name, sign, open, value }: Parts, after: string): boolean {
+function isSecret({ name, sign, open, value }: Assignment, after: string): boolean {
   if (isPlaceholder(value)) return false
   const flag = name.startsWith('--')
   if (flag && value.startsWith('-')) return false

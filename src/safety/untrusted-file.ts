@@ -19,7 +19,7 @@ export function readUntrustedFile(path: string, limit: number, within?: string):
     const stat = fstatSync(fd)
     if (!stat.isFile()) return 'it is not a regular file'
     const buffer = Buffer.alloc(Math.min(stat.size, limit))
-    const text = decoded(buffer.subarray(0, filled(fd, buffer)))
+    const text = decodeText(buffer.subarray(0, fillBuffer(fd, buffer)))
     return text.includes('\0') ? 'it is not text' : { real, text, bytes: stat.size }
   } catch (error) {
     return isMissing(error) ? undefined : messageOf(error)
@@ -32,7 +32,7 @@ export const isInside = (real: string, folder: string) =>
   real === folder || real.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 
 /** Fills the buffer from the file and returns the number of bytes read. */
-function filled(fd: number, buffer: Buffer): number {
+function fillBuffer(fd: number, buffer: Buffer): number {
   let at = 0
   while (at < buffer.length) {
     const got = readSync(fd, buffer, at, buffer.length - at, at)
@@ -43,7 +43,7 @@ function filled(fd: number, buffer: Buffer): number {
 }
 
 /** Decodes by the byte order mark, which is dropped; a character that is cut at the end is left out. */
-function decoded(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   const wide = bytes[0] === 0xff && bytes[1] === 0xfe
   return new TextDecoder(wide ? 'utf-16le' : 'utf-8').decode(bytes, { stream: true })
 }

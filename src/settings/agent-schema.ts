@@ -4,7 +4,7 @@ import { profileNames } from '../profiles/all.ts'
 import {
   amount,
   count,
-  described,
+  describeSetting,
   filled,
   flag,
   leash,
@@ -23,11 +23,11 @@ export const custom = 'custom'
 
 /** Names that mean somebody else in a conversation; settings-file.ts refuses them. */
 export const reservedNames: readonly string[] = ['auto', 'user', 'termaite']
-const agentName = described(name, { not: { enum: reservedNames } })
+const agentName = describeSetting(name, { not: { enum: reservedNames } })
 
 const agentFields = {
   command: setting(
-    'The command of the agent. Without "args" it runs under bash exactly as it is written. May be left out where "profile" names the CLI.',
+    'The command of the agent. Without "args" it runs under bash exactly as it is written. May be left out if "profile" names the CLI.',
     filled,
   ),
   args: setting(
@@ -97,7 +97,7 @@ const windowTokens = about('The size of the context window of the agent’s mode
 
 /** The agents of the user's file in a list. */
 export const agentList = list(
-  described(
+  describeSetting(
     object({
       name: about('The name of the agent; no two agents may have the same.', agentName),
       contextWindowTokens: windowTokens,
@@ -109,6 +109,6 @@ export const agentList = list(
 
 /** The agents of the user's file in a map from name to agent. */
 export const agentMap = mapOf(
-  described(object({ contextWindowTokens: optional(windowTokens), ...agentFields }), runnable),
+  describeSetting(object({ contextWindowTokens: optional(windowTokens), ...agentFields }), runnable),
   agentName,
 )

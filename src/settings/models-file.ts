@@ -16,7 +16,7 @@ import { providers } from '../models/provider.ts'
 import { useOwnRows } from '../models/model-windows.ts'
 import { messageOf } from '../base/error-message.ts'
 import { SettingsError } from './fault.ts'
-import { checked } from './settings-file.ts'
+import { checkFile } from './settings-file.ts'
 
 const dollars = number(0)
 const rates = { input: dollars, cached: dollars, output: dollars, written: optional(dollars) }
@@ -53,5 +53,5 @@ export async function readModelsFile(file: string): Promise<void> {
   }
   const problems = (value: unknown) =>
     faultsIn(modelsForm, value).map((fault) => ({ path: fault.path, words: faultWords(fault) }))
-  useOwnRows((await checked(file, text, problems)) as Record<string, OwnRow>)
+  useOwnRows((await checkFile(file, text, problems)) as Record<string, OwnRow>)
 }

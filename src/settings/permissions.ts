@@ -53,7 +53,7 @@ export function rulesOf({ allow, ask, deny, run, project }: Permissions, kept: K
 const strictness: readonly Mode[] = ['plan', 'dontAsk', 'default', 'acceptEdits', 'bypass']
 
 /** Adds a project's rules, which can restrict but never allow. */
-export function tightened(
+export function tightenPermissions(
   permissions: Permissions,
   { mode = 'bypass', ask = [], deny = [] }: Partial<Lists & { mode: Mode }>,
 ): Permissions {

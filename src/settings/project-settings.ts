@@ -9,8 +9,8 @@ import { tighter } from '../core/work/agent.ts'
 import { isWithin } from '../base/files/real-path.ts'
 import { diagnosticsOf } from '../languages/language.ts'
 import { SettingsError } from './fault.ts'
-import { checked, problemsIn } from './settings-file.ts'
-import { tightened } from './permissions.ts'
+import { checkFile, problemsIn } from './settings-file.ts'
+import { tightenPermissions } from './permissions.ts'
 import { projectFile, projectForm } from './settings-schema.ts'
 import { vendorOf } from './agent-settings.ts'
 
@@ -23,7 +23,7 @@ export async function projectSettings(root: string, home: string): Promise<Proje
   const body = readUntrustedFile(file, longest, root)
   if (body === undefined) return {}
   if (typeof body === 'string') throw new SettingsError([{ file, key: '', words: `cannot be read: ${body}` }])
-  return (await checked(file, body.text, (value) => problemsIn(projectForm, value))) as ProjectSettings
+  return (await checkFile(file, body.text, (value) => problemsIn(projectForm, value))) as ProjectSettings
 }
 
 /** The settings that a project can narrow. */
@@ -39,25 +39,25 @@ type Narrowable = {
 }
 
 /** Narrows the settings by a project's file. With `leashed` false the leash stays, because the user gave one for this run. */
-export function narrowed<T extends Narrowable>(settings: T, said: ProjectSettings, leashed = true): T {
+export function narrowSettings<T extends Narrowable>(settings: T, said: ProjectSettings, leashed = true): T {
   const { leash = 'all', permissions = {}, sandbox, sharing } = said
   const network = sandbox?.network === 'none' || settings.sandbox.network === 'none' ? 'none' : sandbox?.network
   return {
     ...settings,
     leash: leashed ? tighter(settings.leash, leash) : settings.leash,
-    agents: settings.agents.map((agent) => ({ ...agent, ...held(agent, said, settings.leash, leashed) })),
+    agents: settings.agents.map((agent) => ({ ...agent, ...narrowAgent(agent, said, settings.leash, leashed) })),
     sharing: sharing === 'ask' ? sharing : settings.sharing,
-    permissions: tightened(settings.permissions, permissions),
+    permissions: tightenPermissions(settings.permissions, permissions),
     sandbox: { ...settings.sandbox, ...(network === undefined ? {} : { network }) },
     diagnostics: diagnosticsOf(said.diagnostics, settings.diagnostics),
-    // The person trusted the folder with these in its settings; each is checked again before it is opened.
+    // The person trusted the folder with these added folders in its settings; each of them is checked again before it is opened.
     additionalFolders: [...settings.additionalFolders, ...(said.additionalFolders ?? [])],
     // The setup command is not a restriction: it comes from the project, which is trusted here.
     crew: { ...settings.crew, ...said.crew },
   }
 }
 
-function held(
+function narrowAgent(
   agent: AgentSettings,
   said: ProjectSettings,
   usual: Leash,

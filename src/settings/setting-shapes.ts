@@ -19,7 +19,7 @@ export const numberFrom0 = integer(0)
 export const setting = <T>(meaning: string, shape: Shape<T>) => about(meaning, optional(shape))
 
 /** A shape whose JSON Schema says more than its reader checks; the rest is checked where the whole file is known. */
-export const described = <S extends Shape<unknown>>(shape: S, more: JsonSchema): S => ({
+export const describeSetting = <S extends Shape<unknown>>(shape: S, more: JsonSchema): S => ({
   ...shape,
   json: (detail) => ({ ...shape.json(detail), ...more }),
 })

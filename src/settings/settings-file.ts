@@ -28,12 +28,12 @@ export async function readSettingsFile(file: string): Promise<FileSettings | und
     if (code === 'ENOENT') return undefined
     throw new SettingsError([{ file, key: '', words: `cannot be read: ${unreadable[code ?? ''] ?? message}` }])
   }
-  const value = await checked(file, text, userProblems)
+  const value = await checkFile(file, text, userProblems)
   return hasMap(value) ? fromMap(value as MapSettings) : (value as FileSettings)
 }
 
 /** Parses a file and checks it with `problems`. The error names the line and the key of every problem. */
-export async function checked(file: string, text: string, problems: ProblemsOf): Promise<unknown> {
+export async function checkFile(file: string, text: string, problems: ProblemsOf): Promise<unknown> {
   const source = await (file.endsWith('.yaml') ? yaml(file, text) : json(file, text, problems))
   const found = problems(source.value).map(({ path, words }) => {
     return { file, line: nearestLine(source, path), key: pathText(path), words }

@@ -13,7 +13,7 @@ import { agentList, agentMap } from './agent-schema.ts'
 import {
   amount,
   count,
-  described,
+  describeSetting,
   filled,
   flag,
   leash,
@@ -26,8 +26,8 @@ import {
 } from './setting-shapes.ts'
 
 /** A permission rule; settings-file.ts explains what is wrong with a rule. */
-const rule = described(text, { pattern: rulePattern.source })
-const hooks = described(mapOf(anything()), hooksSchema)
+const rule = describeSetting(text, { pattern: rulePattern.source })
+const hooks = describeSetting(mapOf(anything()), hooksSchema)
 const servers = mapOf(anything())
 
 const cap = object({
@@ -169,7 +169,7 @@ const common = {
   ),
   leash: setting(`How much the agents may do. ${meaningOfLeash}.`, leash),
   sharing: setting(
-    'Whether a conversation may reach another vendor than before. all: always; ask: only after a person says yes.',
+    'Whether a conversation may reach a vendor that has not seen it yet. all: always; ask: only after a person says yes.',
     sharing,
   ),
   metaInstruction: setting(
@@ -191,7 +191,7 @@ const common = {
     object({
       enabled: setting('Whether commands run in the sandbox, if the machine has one.', flag),
       network: setting(
-        'Whether commands in the sandbox reach the network. rule: where a rule or the person allows it; all: always; none: never.',
+        'Whether commands in the sandbox reach the network. rule: if a rule or the person allows it; all: always; none: never.',
         oneOf('rule', 'all', 'none'),
       ),
       env: setting(
@@ -236,7 +236,7 @@ const common = {
     'The terminals of agents.',
     object({
       host: setting(
-        'Where terminals run: in tmux, or inside termaite (pty); auto takes tmux where it is installed.',
+        'Where terminals run: in tmux, or inside termaite (pty); auto takes tmux if it is installed.',
         oneOf('auto', 'tmux', 'pty'),
       ),
       spawn_mode: setting('Where a terminal opens in tmux.', spawnMode),

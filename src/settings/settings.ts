@@ -221,7 +221,7 @@ type Narrowing = (own: Settings, leashed: boolean) => Settings
 async function projectPart({ home, project: root = '' }: Places): Promise<Narrowing | undefined> {
   const file = join(root, projectFile)
   if (!existsSync(file) || isWithin(home, file)) return undefined
-  const [{ narrowed, projectSettings }, { TrustBook }, { fileStore }] = await Promise.all([
+  const [{ narrowSettings: narrowed, projectSettings }, { TrustBook }, { fileStore }] = await Promise.all([
     import('./project-settings.ts'),
     import('../safety/trust/folder-trust.ts'),
     import('../store/files/file-store.ts'),

@@ -71,7 +71,7 @@ export class ShownLines {
     this.#given = given
   }
 
-  /** Gives the lines that have scrolled off since the last look, unless they were given while they stood on the screen. */
+  /** Gives the lines that have scrolled off since the last look, unless they were given while they were on the screen. */
   #scrolled(): void {
     const buffer = this.#emulator.buffer.normal
     for (; this.#passed < buffer.baseY; this.#passed++) {

@@ -32,7 +32,7 @@ export function shortWrite(path: string, written: number, wanted: number): Store
 }
 
 /** Runs work whose errors name the file and say what to do. */
-export function named<T>(verb: Parameters<typeof storeError>[0], path: string, work: () => T): T {
+export function nameErrors<T>(verb: Parameters<typeof storeError>[0], path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

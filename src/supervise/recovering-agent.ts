@@ -40,8 +40,8 @@ export interface RecoveringAgent extends Agent {
 }
 
 /**
- * Keeps one agent at work: a crashed program is opened again on its own session and told to go on, one that is out of
- * quota waits for it, and one that the person quit stays ended. `session` is the session it begins with.
+ * Keeps one agent at work: a crashed program is opened again on its own session and told to go on, one that is out of quota waits until
+ * it has quota again, and one that the person quit is not started again. `session` is the session it begins with.
  */
 export function recoveringAgent(open: OpenCli, supervision: Supervision, session?: string): RecoveringAgent {
   const recovery = new Recovery(open, supervision, session)
@@ -109,7 +109,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
     return recovery.over?.type === 'left' ? failed('aborted', `${name} was stopped`) : undefined
   }
 
-  /** A prompt that an earlier process sent is only watched where its program lives. */
+  /** A prompt that an earlier process sent is only watched if its program is alive. */
   function firstTry(turn: Turn, { how }: SupervisedProgram): Turn {
     const prompt = withOpening(turn.prompt)
     if (turn.sent === undefined) return { ...turn, prompt }

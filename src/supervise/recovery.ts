@@ -86,7 +86,7 @@ export class Recovery {
     await (how === 'leave' && agent?.leave ? agent.leave() : agent?.close())?.catch(() => {})
   }
 
-  /** Decides what to do; undefined when nothing more is done, and `over` says why where that is for good. */
+  /** Decides what to do; undefined when nothing more is done, and `over` says why if that is for good. */
   async plan(
     program: SupervisedProgram,
     { failure, ending: seen, inHand, nudges }: Trouble,

@@ -128,8 +128,8 @@ export class RestartCounter {
 }
 
 /**
- * When a refused program is worth another try: at the time that the refusal named, otherwise later each time. A time that has
- * passed came from an old message, and is no reason to wait long. `before` counts the refusals in a row.
+ * When a refused program is worth another try: at the time that the refusal named, otherwise later each time. A time that has passed came
+ * from an old message, and does not justify a long wait. `before` counts the refusals in a row.
  */
 export function parkedUntil({ kind, retryAt }: Failure, now: number, before: number): number {
   if (retryAt !== undefined && retryAt > now) return retryAt
@@ -140,7 +140,7 @@ export function parkedUntil({ kind, retryAt }: Failure, now: number, before: num
 /** An idle program that is not done gets a prompt to go on after this long without drawing. */
 const nudgeMs = 120_000
 
-/** In how many ms an idle program gets a prompt to go on; undefined if its screen does not wait for input. */
+/** How many ms pass until an idle program gets a prompt to go on; undefined if its screen does not wait for input. */
 export function nudgeDelay(now: { state: Reading['state']; quietMs: number; keyboardMs: number }): number | undefined {
   return now.state === 'idle' ? Math.max(nudgeMs - now.quietMs, now.keyboardMs, 0) : undefined
 }

@@ -14,7 +14,7 @@ export type StartKind = 'began' | 'resumed' | 'there'
 
 export type OpenedCli = { agent: Agent; how: StartKind }
 
-/** Opens the CLI that is kept at work, on its own session `resume` where it can continue one; as lazy as a roster's `open`. */
+/** Opens the CLI that is kept at work, on its own session `resume` if it can continue one; as lazy as a roster's `open`. */
 export type OpenCli = (resume?: string) => OpenedCli
 
 /** A prompt on its way, kept before it is typed: its mark in the terminal is made of the id `turn`. */

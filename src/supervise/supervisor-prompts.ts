@@ -10,7 +10,7 @@ const openings: Record<StartKind, string> = {
   there: 'You stopped without an answer. Check what is already done, continue, and say when the task is finished.',
 }
 
-/** A prompt for a program that had it before: repeated whole, because a session may be lost without a word. */
+/** A prompt for a program that had it before: repeated whole, because a session may be lost without any message. */
 export function resumePrompt(prompt: string, how: StartKind): string {
   return `${openings[how]}\n\nWhat you were asked:\n\n${prompt}`
 }

@@ -54,7 +54,7 @@ class Supervisor {
     const { open, facts, clock, mask, tell, workflow, policy = defaultRestartPolicy } = parts
     const sending = ({ id, prompt }: Pick<Turn, 'id' | 'prompt'>) =>
       this.#keep({ flight: defined({ turn: id, prompt, ticket: this.#ticket }) })
-    // A session key that could not be kept costs a resume, not the work.
+    // If the session key cannot be kept, the session cannot be resumed, but no work is lost.
     const session = (key: string) => {
       this.#keep({ session: key }).catch(() => {})
     }
@@ -91,7 +91,7 @@ class Supervisor {
     this.#stop.abort()
   }
 
-  /** Takes up a prompt that an earlier process sent: watched where its program lives, repeated where it does not. */
+  /** Takes up a prompt that an earlier process sent: watched if its program is alive, repeated if not. */
   async #takeUp(flight: Flight): Promise<void> {
     const { ticket, prompt } = flight
     if (ticket === undefined) return this.#work({ prompt, flight })
@@ -147,7 +147,7 @@ class Supervisor {
 
   async #doTask({ ticket, prompt, notes }: WorkOrder & { type: 'task' }): Promise<void> {
     const { taskSource, reporting, tell } = this.#parts
-    // Before anything is typed: an agent that does not hold the task does not do it.
+    // The task is claimed before anything is typed: an agent that does not hold the task does not do it.
     const start = await taskSource.ack(ticket, this.#stop.signal)
     if (typeof start === 'object') {
       tell({ type: 'dropped', ticket, why: 'it went back to the queue' })
@@ -222,7 +222,7 @@ class Supervisor {
     used?.(event)
     const spent = addUsage(this.#state.spent, event)
     taskSource.reportUsage(spent)
-    // The next change keeps the same sum again.
+    // A failed write does no harm: the next change writes the same total.
     this.#keep({ spent }).catch(() => {})
   }
 

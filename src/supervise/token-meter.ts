@@ -1,5 +1,5 @@
 import type { Usage } from '../core/talk/entry.ts'
-import { grouped } from '../base/text/number-words.ts'
+import { groupDigits } from '../base/text/number-words.ts'
 
 type Source = Usage['source'] | 'earlier'
 
@@ -35,8 +35,8 @@ export class TokenMeter {
 
   /** A line for the end of a session; undefined if no tokens were used. */
   words(): string | undefined {
-    const parts = Object.entries(this.#sums).map(([source, tokens]) => `${grouped(tokens)} ${source}`)
-    return parts.length === 0 ? undefined : `Tokens: ${grouped(this.total)} (${parts.join(', ')})`
+    const parts = Object.entries(this.#sums).map(([source, tokens]) => `${groupDigits(tokens)} ${source}`)
+    return parts.length === 0 ? undefined : `Tokens: ${groupDigits(this.total)} (${parts.join(', ')})`
   }
 }
 

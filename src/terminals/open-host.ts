@@ -1,11 +1,10 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { TerminalHost } from '../core/screen/terminal.ts'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { findOutside, withoutProject } from '../base/process/program-path.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 type HostParts = {
   /** The folder with the files of terminals, the same for all processes of a home. */
@@ -56,7 +55,7 @@ async function findTmux(env: Env): Promise<{ program: string } | { why: string }
       env: { PATH: withoutProject(env).PATH },
       timeout: 5_000,
     })
-    // As in `tmux 3.3a` and `tmux next-3.6`.
+    // Reads the version in `tmux 3.3a` and `tmux next-3.6`.
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
     const version = [Number(major), Number(minor)] as const
     if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return { program }

@@ -10,7 +10,7 @@ import { clipped, firstLine, plural } from './prompt-text.ts'
 import { prepared } from './thinking-parts.ts'
 import { note, ThinkingTurn } from './thinking-turn.ts'
 
-/** Longer advice would fill the window of the agent that asked for it. */
+/** The longest advice: more would fill the window of the agent that asked for it. */
 const longestAdvice = 24_000
 
 /**

@@ -76,7 +76,7 @@ export async function* runCheck(
 
 const longestOutput = 4_000
 
-/** How a command ended: `exit` is missing where the command did not end by itself, and `why` says the reason. */
+/** How a command ended: `exit` is missing if the command did not end by itself, and `why` says the reason. */
 type RanCommand = { exit?: number; signal?: string; why?: string; text: string; forbidden?: true }
 
 /** Runs a command under the rules of the turn. */

@@ -9,7 +9,7 @@ import { clipped, firstLine, quoted } from './prompt-text.ts'
 import { offerRevert } from './revert-offer.ts'
 import { note } from './thinking-turn.ts'
 
-/** One way to reach a goal, with its own check where it has one. */
+/** One way to reach a goal, with its own check if it has one. */
 export type Approach = { name: string; how: string; check?: Check }
 
 /** `another` finds one more approach when all have failed; `then` describes what comes when no approach is left. */

@@ -15,7 +15,7 @@ export type Resources = {
   unwalledReaders?: readonly string[]
   /** The agent that the person set for a role, by the role's name. */
   assigned: Readonly<Record<string, string>>
-  /** Opens a reader for one consultation, and another one in its place where it fails. `told`: the conversation it sees. */
+  /** Opens a reader for one consultation, and another one in its place if it fails. `told`: the conversation it sees. */
   openReader(name: string, told: readonly Entry[]): Agent
   machine: {
     spec: SystemSpec

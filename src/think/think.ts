@@ -60,7 +60,7 @@ async function* thought(actor: Agent, o: ThinkingParts, turn: Turn): AsyncGenera
 /** The framework of a turn, why, and how many agents were asked for it. */
 type FrameworkChoice = { framework: Framework; why: string; calls: number }
 
-/** Chooses the framework of a turn: by its words where they are sure, else by one short request to our own agent, else none. */
+/** Chooses the framework of a turn: by its words if these are certain, else by one short request to our own agent, else none. */
 async function* chosen(o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
   if (o.how !== 'auto') return { framework: o.how, why: personChose, calls: 0 }
   if (await o.continuesTree?.(turn)) return { framework: 'decompose', why: 'an unfinished task tree', calls: 0 }

@@ -144,7 +144,7 @@ export class ThinkingTurn {
     if (!this.over && !(yield* this.#mayAsk({ role, agent }))) return { outcome: this.over ?? declined, by: agent }
     const told = consultedHistory(turn)
     if (this.over) return { outcome: this.over, by: agent }
-    // Reserved before anything starts: where a council is too expensive, none of its advisors is asked in vain.
+    // The budget is reserved before anything starts: if a council is too expensive, none of its advisors is asked in vain.
     const held = turn.budget.reserve(estimateTokens(prompt) + viewTokens(told))
     if (held.failure) return { outcome: this.#noteBudget({ ok: false, failure: held.failure }), by: agent }
     const late = new AbortController()

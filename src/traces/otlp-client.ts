@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Span } from './span.ts'
 import type { TraceTarget } from './trace-target.ts'
 import { fetchMessage } from '../base/error-message.ts'
@@ -11,7 +12,7 @@ export async function sendSpans(
   target: TraceTarget,
   version: string,
   spans: readonly Span[],
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
 ): Promise<string | undefined> {
   try {
     const answer = await fetchFor(env)(target.url, {

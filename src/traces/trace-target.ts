@@ -1,3 +1,5 @@
+import type { Env } from '../base/env.ts'
+
 /** Where traces are sent, as the environment names it. */
 export type TraceTarget = {
   url: string
@@ -6,8 +8,6 @@ export type TraceTarget = {
   /** Whether the traces contain prompts and replies. */
   content: boolean
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Reads OpenTelemetry's variables, else Langfuse's; undefined when neither names a target. */
 export function targetOf(env: Env): TraceTarget | undefined {

@@ -44,7 +44,7 @@ export type AppOptions = SessionOptions & {
   keepsAgents?: true
 }
 
-/** Everything that turns of one run need, joined from the wings: a list, with no rule of its own. */
+/** Everything that turns of one run need, joined from the other rooms: a list without rules of its own. */
 export type App = {
   io: Io
   place: Place
@@ -119,6 +119,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     state: newNativeState(),
   }
   const warm = options.keepsAgents && new WarmProcesses({ clock: io.clock, idleMs: idleMsOf(settings) })
+  if (warm) native.state.turn.kept = {}
   return {
     io,
     place,
@@ -150,7 +151,10 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   }
 }
 
-/** Removes copies of the project that a killed process left, and those that were kept for a day. No turn waits for it, and its code is loaded only where there are copies. */
+/**
+ * Removes copies of the project that a killed process left, and those that were kept for a day. No turn waits for it, and its code is
+ * loaded only if there are copies.
+ */
 async function sweep(root: string, { env, clock }: Io): Promise<void> {
   const { sweepWorktrees } = await import('../worktrees/copy-worktrees.ts')
   await sweepWorktrees({ root, env }, clock.now())

@@ -29,7 +29,7 @@ export async function recordThumb(conversation: Conversation, good: boolean, why
   return last
 }
 
-/** Keeps a judgement if a prompt plainly calls the answer before it wrong. A failure to keep it is no failure of the prompt. */
+/** Keeps a judgement if a prompt plainly calls the answer before it wrong. A failure to keep it is not a failure of the prompt. */
 export async function recordCorrection(conversation: Conversation, prompt: string): Promise<void> {
   if (!isCorrection(prompt)) return
   try {
@@ -41,8 +41,8 @@ export async function recordCorrection(conversation: Conversation, prompt: strin
 }
 
 /**
- * Keeps that the changes of a turn were undone. Undoing an undo brings the changes back, and takes the judgement back too. A
- * failure to keep it is no failure of the undo.
+ * Keeps that the changes of a turn were undone. Undoing an undo brings the changes back, and takes the judgement back too. A failure to
+ * keep it is not a failure of the undo.
  */
 export async function recordUndo(
   conversation: Conversation,

@@ -17,7 +17,7 @@ export async function endKilledTurns(io: Io, store: Store, home: string): Promis
     if (turns.size === 0) continue
     const project = openProject(store, path)
     if (project.slug !== slug) continue
-    // Loaded only here, because most commands find no killed turn.
+    // The code is loaded only here, because most commands find no killed turn.
     const { conversationOf } = await import('./app.ts')
     const blobs = store.blobs(`projects/${project.slug}/output`)
     for (const id of await sessionsOf(project, turns)) await conversationOf(io, project, blobs, { id }).settle()

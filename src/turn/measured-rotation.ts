@@ -108,7 +108,7 @@ function knownDraw(found: unknown): Partial<Draw> {
 
 const isDraw = (draw: Partial<Draw>): draw is Draw => draw.seed !== undefined && draw.at !== undefined
 
-/** The draw of the next turn, which every process sees; it is made when it is first needed. */
+/** The random draw for the next turn, which every process sees; it is made when it is first needed. */
 async function currentDraw(app: App, random: () => number): Promise<Draw> {
   const doc = drawDoc(app)
   const kept = await doc.read()

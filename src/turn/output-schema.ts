@@ -11,7 +11,7 @@ import { parseAnswer } from '../core/data/json-answer.ts'
 /** The schema that answers must match, ready to check them, and the text that asks an agent for it. */
 type OutputSchema = { instruction: string; form(blobs: Blobs): AnswerForm }
 
-/** Reads the file of `--output-schema`. A file that is no JSON Schema is bad usage. */
+/** Reads the file of `--output-schema`. A file that is not a JSON Schema is bad usage. */
 export async function readOutputSchema(path: string, cwd: string): Promise<OutputSchema> {
   const wrong = (why: string) => new UsageError(`--output-schema: ${path} ${why}.`)
   const schema = schemaIn(resolve(cwd, path), wrong)

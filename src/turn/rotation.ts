@@ -13,9 +13,9 @@ import { openRoster } from './roster.ts'
 type RotationOptions = {
   /** The agent that is tried first. */
   first?: string
-  /** Whether no other agent than `first` may take the turn. */
+  /** Whether only `first` may take the turn. */
   only?: boolean
-  /** Whether the rotation's answer is no part of the conversation. */
+  /** Whether the rotation's answer is not part of the conversation. */
   consulted?: boolean
   /** A roster other than the app's own. */
   roster?: Roster
@@ -49,9 +49,8 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
 type Consultants = { names: readonly string[]; first?: string }
 
 /**
- * Opens a rotation whose answer is no part of the conversation. Its agents get no meta-instruction, and one that cannot be
- * restricted to reading is left out of this rotation alone. Its prompt may quote another vendor's agent, so secrets in it are
- * masked.
+ * Opens a rotation whose answer is not part of the conversation. Its agents get no meta-instruction, and one that cannot be restricted to
+ * reading is left out of this rotation alone. Its prompt may quote another vendor's agent, so secrets in it are masked.
  */
 export function openConsultant(app: App, told: readonly Entry[], among?: Consultants): Agent {
   const all = openRoster({ ...app.settings, metaInstruction: undefined }, { ...rosterParts(app), advises: true })

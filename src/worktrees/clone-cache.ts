@@ -56,7 +56,7 @@ export async function clonedPlace(
     const facts = await repositoryFacts(parts.env, root)
     if (!facts?.first.some((commit) => commit.startsWith(wanted.first)))
       throw new CloneRefused(
-        `The repository at ${cloneAddress(address)} has another history than the one that the task was added for (its first commit is not ${wanted.first}).`,
+        `The repository at ${cloneAddress(address)} does not have the history that the task was added for (its first commit is not ${wanted.first}).`,
       )
     return { root, commit: await startingCommit(parts, root, origin) }
   } catch (error) {
@@ -78,7 +78,7 @@ async function cloneInto(parts: CloneParts, root: string, address: string): Prom
     const file = join(half, '.git', 'config')
     await runGit(['config', '--file', file, 'remote.origin.url', cloneAddress(address)!], { cwd: '/', env: parts.env })
     await brought(parts, half, address)
-    // Another agent of this machine may have cloned it at the same time.
+    // Another agent of this machine may have cloned the repository at the same time.
     if (!existsSync(join(root, '.git'))) await rename(half, root)
   } finally {
     await rm(half, { recursive: true, force: true })

@@ -9,7 +9,7 @@ import { randomName } from '../base/id.ts'
 import { isAlive, ownerMark } from '../base/process/owner.ts'
 import { addWorktree } from './worktree-git.ts'
 
-type Parts = { root: string; home: string; slug: string; env: Environment }
+type WorktreePlace = { root: string; home: string; slug: string; env: Environment }
 
 /**
  * Our worktrees are locked, and the reason of the lock says what they are: "termaite <owner>" has nothing that is needed once the
@@ -25,7 +25,7 @@ const keptMs = 24 * 60 * 60_000
  * Makes a worktree at HEAD, without any files, outside of the project. Nothing else in the person's repository changes. `keeps`: whether
  * the worktree is kept for a day if its process dies.
  */
-export async function newWorktree({ root, home, slug, env }: Parts, keeps = false): Promise<string> {
+export async function newWorktree({ root, home, slug, env }: WorktreePlace, keeps = false): Promise<string> {
   const git = projectGit(env)
   await git(root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(() => {
     throw new Error('this repository has no commit yet')
@@ -47,7 +47,7 @@ export async function newWorktree({ root, home, slug, env }: Parts, keeps = fals
   return realpathSync(path)
 }
 
-export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>, path: string): Promise<void> {
+export async function removeWorktree({ root, env }: Pick<WorktreePlace, 'root' | 'env'>, path: string): Promise<void> {
   const git = projectGit(env)
   // Git removes a locked worktree only when it is forced twice.
   const remove = () => git(root, 'worktree', 'remove', '--force', '--force', path)
@@ -68,7 +68,7 @@ export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>,
 type WorktreeWatch = (changed: readonly string[]) => Promise<{ reverted: string[]; notes: string[] }>
 
 /** Remembers how a worktree is now: which of its files are not as in its commit, its branch, and the stash of the repository. */
-export async function watchWorktree({ env }: Pick<Parts, 'env'>, path: string): Promise<WorktreeWatch> {
+export async function watchWorktree({ env }: Pick<WorktreePlace, 'env'>, path: string): Promise<WorktreeWatch> {
   const git = projectGit(env)
   const ref = (...args: string[]) => git(path, 'rev-parse', '--quiet', '--verify', ...args).catch(() => '')
   const [base, stash] = await Promise.all([ref('HEAD'), ref('refs/stash')])
@@ -103,7 +103,7 @@ export function keepWorktree(root: string, path: string, now: number): void {
 }
 
 /** Removes the worktrees that a killed process left and those that were kept for a day; work that nobody has seen is kept from now on. */
-export async function sweepWorktrees(parts: Pick<Parts, 'root' | 'env'>, now: number): Promise<void> {
+export async function sweepWorktrees(parts: Pick<WorktreePlace, 'root' | 'env'>, now: number): Promise<void> {
   for (const { path, unseen } of leftWorktrees(parts.root, now))
     if (unseen) keepWorktree(parts.root, path, now)
     else await removeWorktree(parts, path).catch(() => {})

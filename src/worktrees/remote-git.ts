@@ -9,7 +9,7 @@ export type RemoteParts = {
   env: Environment
   clock: Clock
   signal: AbortSignal
-  /** Called with what git tells of its progress, at most a few times a second. */
+  /** Called with git's messages about its progress, at most a few times a second. */
   progress?(words: string): void
   /** The longest that one call may take, and the most bytes that it may bring. */
   mostMs?: number

@@ -55,7 +55,7 @@ function written(remote: string, settings: readonly GitSetting[]): string {
     const [, base] = /^url\.(.*)\.insteadof$/s.exec(key) ?? []
     return base === undefined || value === undefined || !remote.startsWith(value) ? [] : [{ base, short: value }]
   })
-  // Git takes the longest one that fits.
+  // If several short names fit, git takes the longest.
   const best = rules.toSorted((a, b) => b.short.length - a.short.length)[0]
   return best ? best.base + remote.slice(best.short.length) : remote
 }

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Git, GitRunOptions } from '../base/git/project-git.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -5,7 +6,7 @@ import { gitFolders } from '../base/files/git.ts'
 import { checkedGit } from '../base/git/project-git.ts'
 import { isDiskFull } from '../base/files/system-error.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Env
 
 /** Whether a branch is there. */
 export const hasBranch = (git: Git, cwd: string, branch: string): Promise<boolean> =>

@@ -1,3 +1,4 @@
+import type { Env } from '../base/env.ts'
 import type { Clock } from '../base/time/clock.ts'
 import { callAfter } from '../base/time/clock.ts'
 import { realClock } from '../base/time/clock.ts'
@@ -7,7 +8,7 @@ import { start } from '../base/process/run.ts'
 export type SetupParts = {
   setup?: string
   trusted(): Promise<boolean>
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock?: Clock
 }
 

@@ -84,6 +84,21 @@ test('the turns of a chat are taken by one process, which is told only what is n
   assert.deepEqual(await running(), [])
 })
 
+test('an agent that counts all turns of its process together is charged for each turn alone', async () => {
+  await using it = await ground()
+  const profile = profileOf({ acp: facts({ countsTogether: true }) })
+  const reply = { usage: { inputTokens: 100, outputTokens: 5, totalTokens: 105 } }
+  await using chat = chatting(it, { ...counting, reply }, { profile })
+  const turns = [await chat.take('one'), await chat.take('two')]
+  assert.deepEqual(
+    turns.map((events) => events.flatMap((event) => (event.type === 'usage' ? [event.input, event.output] : []))),
+    [
+      [100, 5],
+      [0, 0],
+    ],
+  )
+})
+
 test('a process is dropped if somebody else took a turn on its thread, or if the thread was taken back', async () => {
   for (const change of [
     // Another process answered on the same thread.

@@ -79,7 +79,7 @@ test('what is fixed at the start of a process is the same for every turn that it
     assert.deepEqual([change, (await twice(chatting(), ['one'], ['two', change])).same], [change, false])
 })
 
-test('a turn that somebody else took on the thread is not missed: the process is ended', limit, async () => {
+test('a turn that somebody else took on the thread is not missed: the process is stopped', limit, async () => {
   const chat = chatting()
   const one = answered(await chat.take('one'))
   chat.rewrite((entries) => [
@@ -106,7 +106,7 @@ test('after a reset the agent begins a new thread in a new process', limit, asyn
   assert.deepEqual([one.pid === two.pid, two.said], [false, 'prompt 1 all fresh any alone'])
 })
 
-test('what other agents did meanwhile is told, and the process goes on', limit, async () => {
+test('the agent learns what others did meanwhile, and its process goes on', limit, async () => {
   const chat = chatting()
   const one = answered(await chat.take('one'))
   chat.rewrite((entries) => [
@@ -122,7 +122,7 @@ test('what other agents did meanwhile is told, and the process goes on', limit, 
   assert.deepEqual([one.pid === two.pid, two.said], [true, 'prompt 2 all fresh any alone'])
 })
 
-test('a process is not kept if its turn left a process running, and that one is ended with it', limit, async () => {
+test('a process is not kept if its turn left a process running, and that one is stopped with it', limit, async () => {
   assert.deepEqual((await twice(chatting(), ['child'], ['two'])).same, false)
   const chat = chatting()
   await chat.take('child')
@@ -139,7 +139,7 @@ test('a yes that lasts until the turn ends does not last longer', limit, async (
   )
 })
 
-test('a process that gave no answer is ended with its turn', limit, async () => {
+test('a process that gave no answer is stopped with its turn', limit, async () => {
   for (const prompt of ['fails', 'dies']) {
     const chat = chatting()
     const failure = answered(await chat.take(prompt))
@@ -148,7 +148,7 @@ test('a process that gave no answer is ended with its turn', limit, async () => 
   }
 })
 
-test('a process that is stopped is ended with its turn', limit, async () => {
+test('a process that is stopped is stopped with its turn', limit, async () => {
   const chat = chatting()
   const stop = new AbortController()
   const taken = chat.take('hangs', { signal: stop.signal })
@@ -170,6 +170,16 @@ test('a process that died between two turns is replaced without a word', limit, 
   assert.deepEqual([two.said, events.filter(({ type }) => type === 'note')], ['prompt 1 all k any alone', []])
 })
 
+test('a process that closed its input takes no prompt: another one does, without a word', limit, async () => {
+  const chat = chatting()
+  const one = answered(await chat.take('deaf'))
+  const events = await chat.take('two')
+  await chat.close()
+  const two = answered(events)
+  assert.ok(typeof one !== 'string' && typeof two !== 'string')
+  assert.deepEqual([one.pid === two.pid, two.said], [false, 'prompt 1 all k any alone'])
+})
+
 test('a process that dies on its prompt fails like any other: the prompt is not sent twice', limit, async () => {
   const chat = chatting()
   await chat.take('one')
@@ -178,7 +188,7 @@ test('a process that dies on its prompt fails like any other: the prompt is not 
   assert.deepEqual(answered(events), 'no end, code 3')
 })
 
-test('a process that acts between two turns is ended', limit, async (t) => {
+test('a process that acts between two turns is stopped', limit, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'termaite-warm-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const gate = join(folder, 'gate')

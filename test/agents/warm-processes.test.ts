@@ -55,7 +55,7 @@ test('a turn borrows the process of its agent under the same terms, and only onc
   assert.equal(process.ended, 0)
 })
 
-test('a process that does not fit the turn is ended before another one is started', async () => {
+test('a process that does not fit the turn is stopped before another one is started', async () => {
   const misfits: [WarmTerms, typeof Held][] = [
     [terms({ fixed: 'with another leash' }), Held],
     [terms({ thread: { key: 'k2', turn: 't1' } }), Held],
@@ -107,7 +107,7 @@ test('no process is kept if the setting says so, and none once the chat is close
   assert.deepEqual([second.ended, late.ended, closing.open], [1, 1, false])
 })
 
-test('the chat closes when the processes that are being ended are gone', async () => {
+test('the chat closes when the processes that are being stopped are gone', async () => {
   const { warm } = pool()
   const slow = new Held()
   const ending = Promise.withResolvers<number[]>()
@@ -136,7 +136,7 @@ test('a machine with 4 GB keeps the two processes that were used last', async ()
   )
 })
 
-test('when memory runs short, processes that wait are ended, and none is kept', async () => {
+test('when memory runs short, processes that wait are stopped, and none is kept', async () => {
   const memory = { ...roomy }
   const { warm, clock } = pool({ memory: () => memory })
   const process = new Held()

@@ -36,6 +36,7 @@ case "$prompt" in
 *child*) ${step({ type: 'call', call: 'c', tool: 'bash', input: {} })}; sleep 0.05; sleep 77 & ${step({ type: 'result', call: 'c', ok: true, text: '' })};;
 *calls*) ${step({ type: 'call', call: 'c', tool: 'bash', input: {} })}; sleep 0.01; ${step({ type: 'result', call: 'c', ok: true, text: '' })};;
 *later*) (until [ -e "$GATE" ]; do sleep 0.02; done; ${step({ type: 'text', delta: 'by myself' })}; sleep 78) & ;;
+*deaf*) exec <&-; printf '{"type":"end","outcome":{"ok":true,"text":"pid %s prompt %s ${started}"}}\\n' $$ $n; sleep 75;;
 *leaves*) printf '{"type":"end","outcome":{"ok":true,"text":"pid %s prompt %s ${started}"}}\\n' $$ $n; exit 0;;
 esac
 printf '{"type":"end","outcome":{"ok":true,"text":"pid %s prompt %s ${started}"}}\\n' $$ $n

@@ -1,10 +1,10 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { coalesced } from '../../src/base/process/process-table.ts'
+import { shareCalls } from '../../src/base/process/process-table.ts'
 
 test('calls that come while a look is under way share the next one', async () => {
   const looks: PromiseWithResolvers<string>[] = []
-  const look = coalesced(() => {
+  const look = shareCalls(() => {
     looks.push(Promise.withResolvers<string>())
     return looks.at(-1)!.promise
   })
@@ -22,7 +22,7 @@ test('calls that come while a look is under way share the next one', async () =>
 
 test('a look that fails fails for those who shared it, and the next is another', async () => {
   let looks = 0
-  const look = coalesced(async () => {
+  const look = shareCalls(async () => {
     if (++looks < 2) throw new Error(`look ${looks}`)
     return looks
   })

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { collect } from '../../src/base/process/collect.ts'
-import { absolutePath, findOutside, unshadowed, unshadowedArgv } from '../../src/base/process/program-path.ts'
+import { absolutePath, findOutside, bypassFolderProgram, unshadowedArgv } from '../../src/base/process/program-path.ts'
 
 /** A project with programs in its folders, and a machine with two of its own. */
 function shadows(t: TestContext) {
@@ -87,10 +87,12 @@ test('a command line starts the program outside where the project would choose a
   const { at, env } = shadows(t)
   const [cwd, path] = [at('project'), env('project/node_modules/.bin', 'bin')]
   assert.deepEqual(
-    ['claude -p "x y"', ' gemini', './claude -p', 'X=1 claude', 'other'].map((line) => unshadowed(line, path, cwd)),
+    ['claude -p "x y"', ' gemini', './claude -p', 'X=1 claude', 'other'].map((line) =>
+      bypassFolderProgram(line, path, cwd),
+    ),
     [`'${at('bin/claude')}' -p "x y"`, ` '/nonexistent/gemini'`, './claude -p', 'X=1 claude', 'other'],
   )
-  assert.equal(unshadowed('claude -p', env('bin', 'project/node_modules/.bin'), cwd), 'claude -p')
+  assert.equal(bypassFolderProgram('claude -p', env('bin', 'project/node_modules/.bin'), cwd), 'claude -p')
   assert.deepEqual(unshadowedArgv(['claude', '-p'], path, cwd), [at('bin/claude'), '-p'])
   assert.deepEqual(unshadowedArgv(['bash', '-c', 'gemini'], path, cwd), ['bash', '-c', `'/nonexistent/gemini'`])
 })

@@ -70,7 +70,7 @@ test('one line makes an agent machine, again without harm, and leave undoes it',
   const acts = []
   for await (const page of hub.operators.audit()) acts.push(...page.map(({ by, act }) => `${by} ${act}`))
   assert.deepEqual(acts.slice(0, 2), ['user invites add', 'build-7 join'])
-  assert.match(await said('leave'), /^0 Ended the agent build-7 and removed its unit\.\nThis machine has left/)
+  assert.match(await said('leave'), /^0 Stopped the agent build-7 and removed its unit\.\nThis machine has left/)
   assert.deepEqual([existsSync(unit), existsSync(folder!)], [false, false])
   assert.deepEqual(
     (await hub.operators.keys()).map(({ name }) => name),

@@ -240,7 +240,7 @@ for (const phase of phases.filter(({ name }) => sized(usual, [name]).includes(na
     await assertGoesOn(rig)
     const notes = rig.machine.history().filter(({ type }) => type === 'note')
     const words =
-      'termaite stopped during an earlier turn, and its workers ended with it: worker_1, worker_2. The coordinator learns what was done by then.'
+      'termaite stopped during an earlier turn, and its workers stopped with it: worker_1, worker_2. The coordinator learns what was done by then.'
     // After the answer the turn may have answered for its workers already.
     const answers = phase.name.startsWith('after the answer')
     assert.ok(answers || JSON.stringify(notes).includes(words) === phase.workers > 0, JSON.stringify(notes))

@@ -27,7 +27,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   const crew = out.slice(out.indexOf('Two agents side by side in terminals'), out.indexOf('\nEverything that was said'))
   assert.match(crew, /^slot 2: gum, waiting for slot 1$/m)
   assert.match(crew, /crew artifact 2\nIn short: greets nobody in French\n/)
-  assert.match(crew, /^The crew is closed\. 2 agents were ended\.$/m)
+  assert.match(crew, /^The crew is closed\. 2 agents were stopped\.$/m)
   assert.deepEqual(
     readdirSync(tmp).filter((name) => name.startsWith('termaite')),
     [],

@@ -90,7 +90,7 @@ test('errors come back with the edit, and the requests stay prefixes of each oth
   await editing.run('-p', 'go')
   assert.deepEqual(editing.results(), [
     'Wrote a.go (1 line).\n\nGo reports 1 error in a.go after this edit:\n- line 1, column 1: x (error)',
-    'Made 1 edit in a.go.\n\nGo reports no errors in a.go any more.',
+    'Made 1 edit in a.go.\n\nGo no longer reports errors in a.go.',
   ])
   const messages = editing
     .requests()
@@ -168,7 +168,7 @@ test('a server that hangs or ends delays no turn and is named', options, async (
   editing.server(() => ({ fault: 'stillborn' }))
   const { err } = await editing.run('-p', 'go')
   assert.deepEqual(editing.results(), ['Wrote a.go (1 line).', 'Wrote b.go (1 line).', 'Wrote c.go (1 line).'])
-  assert.match(err, /The language server gopls ended again and again.*no licence; it ended with 3/)
+  assert.match(err, /The language server gopls exited again and again.*no licence; it ended with 3/)
 })
 
 test(

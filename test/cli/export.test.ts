@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { localTime } from '../../src/base/time/local-time.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { exported } from '../../src/cli/commands/sessions.ts'
+import { exportSession } from '../../src/cli/commands/sessions.ts'
 import { entryMaker } from '../core/made.ts'
 
 test('text that was typed while a turn ran is part of the export', async () => {
@@ -16,7 +16,7 @@ test('text that was typed while a turn ran is part of the export', async () => {
   const session = { id: 's', project: 'p', started: 0, last: 0, turns: 1, begins: 0, ends: 0 }
   const parts = { store: memoryStore(), mask: (text: string) => text }
   const written = []
-  for await (const part of exported(session, entries, parts, 'markdown')) written.push(part)
+  for await (const part of exportSession(session, entries, parts, 'markdown')) written.push(part)
   assert.deepEqual(written.slice(1), [
     `\n## user, ${first}\n\npaint it\n`,
     `\n## user, ${second}\n\nin blue\n`,

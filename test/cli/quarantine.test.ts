@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { quarantined, takeAway } from '../../src/safety/wall/quarantine.ts'
+import { quarantineEntries, takeAway } from '../../src/safety/wall/quarantine.ts'
 import { goldenOf } from '../golden.ts'
 import { Machine } from './program.ts'
 
@@ -57,7 +57,7 @@ test('forget erases what the quarantine has of a project, and nothing of others'
   }
   assert.equal((await machine.run(['forget', '--yes'])).code, 0)
   assert.deepEqual(
-    quarantined(machine.home).map((taken) => taken.root),
+    quarantineEntries(machine.home).map((taken) => taken.root),
     [other],
   )
 })

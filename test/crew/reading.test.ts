@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../hand-clock.ts'
-import { cleaned, newRows } from '../../src/crew/slot-output.ts'
+import { cleanRows, newRows } from '../../src/crew/slot-output.ts'
 import { crewOf, machine, place } from './rig.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -63,5 +63,5 @@ test('clean removes the drawing around the text, and nothing of the text', () =>
     '─────────────',
     '> ',
   ]
-  assert.deepEqual(cleaned(screen), ['✻ Hello', '', 'a | b', '    indented code', '>'])
+  assert.deepEqual(cleanRows(screen), ['✻ Hello', '', 'a | b', '    indented code', '>'])
 })

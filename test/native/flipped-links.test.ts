@@ -65,7 +65,7 @@ const sayable = [
   /^Made N edit in (?:src\/a|plain)\.txt\.$/,
   /^inside (?:one|two)$/,
   /^outside$/,
-  /^! \S+ leads to another place than when it was checked: a folder or link on its way was replaced meanwhile$/,
+  /^! \S+ leads somewhere other than when it was checked: a folder or link on its way was replaced meanwhile$/,
   /^! \S+ (?:does not exist\.|exists already\.|changed since you read it\.|was not read yet\.)/,
   /^! the folder \S+ could not be created: /,
   /^! \S+ could not be (?:written|opened): ENOENT/,

@@ -140,7 +140,7 @@ test('a range, a commit, a branch and the first commit are each compared with th
   assert.deepEqual((await branchNames(run, at)).sort(), ['feature', 'main'])
   await golden.rejects(t, changes(at, 'mian'))
   const out = join(at, '..', 'written')
-  await assert.rejects(changes(at, `--output=${out}`), /is no range/)
+  await assert.rejects(changes(at, `--output=${out}`), /is not a range/)
   assert.equal(existsSync(out), false)
 })
 

@@ -181,7 +181,7 @@ describe('our own agent leads Claude Code in a terminal and Gemini over ACP', { 
       { code: 0, out: 'It goes on without worker_1 and worker_2.\n', left: [] },
       err,
     )
-    assert.match(err, /termaite stopped during an earlier turn, and its workers ended with it: worker_1, worker_2\./)
+    assert.match(err, /termaite stopped during an earlier turn, and its workers stopped with it: worker_1, worker_2\./)
   })
 
   /** A coordinator whose two workers are in the middle of their work. */

@@ -84,7 +84,7 @@ for (const [name, { missing, installed, shown }] of Object.entries(servers))
       results.filter((text) => text.startsWith('Made')),
       [
         "Made 1 edit in src/b.ts.\n\nTypeScript reports 1 error in src/b.ts after this edit:\n- line 2, column 14: Type 'number' is not assignable to type 'string'. (2322)",
-        'Made 1 edit in src/b.ts.\n\nTypeScript reports no errors in src/b.ts any more.',
+        'Made 1 edit in src/b.ts.\n\nTypeScript no longer reports errors in src/b.ts.',
         "Made 1 edit in src/a.ts.\n\nTypeScript reports 1 error in src/a.ts after this edit:\n- line 1, column 46: The left-hand side of an arithmetic operation must be of type 'any', 'number', 'bigint' or an enum type. (2362)\nThis edit also causes 1 error in src/b.ts:\n- src/b.ts: line 2, column 36: Argument of type 'number' is not assignable to parameter of type 'string'. (2345)",
       ],
     )

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { dirname, join } from 'node:path'
 import { judgeCall } from '../../src/safety/rules/judged-call.ts'
 import { locatePath } from '../../src/safety/path-location.ts'
-import { putBack, quarantined, takeAway } from '../../src/safety/wall/quarantine.ts'
+import { putBack, quarantineEntries, takeAway } from '../../src/safety/wall/quarantine.ts'
 import { isAskedAbout } from '../../src/safety/settings-names.ts'
 import { goldenOf } from '../golden.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
@@ -99,13 +99,13 @@ for (const user of wallUsers) {
     )
     // Everything that was taken away can be brought back.
     const own = join(home, '.termaite')
-    const taken = quarantined(own)
+    const taken = quarantineEntries(own)
     for (const one of taken) assert.deepEqual(putBack(own, one).left, [])
     assert.deepEqual(
       [...paths, alone].filter((path) => !existsSync(join(root, path))),
       [],
     )
-    assert.deepEqual(quarantined(own), [])
+    assert.deepEqual(quarantineEntries(own), [])
   })
 
   test(`a file that was changed gets its earlier content back, as ${user.name}`, { skip }, async (t) => {
@@ -171,7 +171,7 @@ for (const user of wallUsers) {
       './src/\\xe9',
       './src/\\xe9/code',
     ])
-    const [taken] = quarantined(join(home, '.termaite'))
+    const [taken] = quarantineEntries(join(home, '.termaite'))
     const told = ran1!.settled.map((text) => text.replace(taken!.id, '<id>').replaceAll(/-\w{16,}/g, '-<name>'))
     golden(t, told)
     assert.deepEqual(putBack(join(home, '.termaite'), taken!).left, [])

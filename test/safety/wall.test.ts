@@ -18,7 +18,7 @@ import type { WallPlan } from '../../src/safety/wall/limits.ts'
 import type { Walled } from '../../src/safety/wall/wall.ts'
 import { remedyFor } from '../../src/safety/wall/availability.ts'
 import { bubblewrap } from '../../src/safety/wall/bubblewrap.ts'
-import { layered } from '../../src/safety/wall/mounts.ts'
+import { layerMounts } from '../../src/safety/wall/mounts.ts'
 import { seatbelt } from '../../src/safety/wall/seatbelt.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { planOf } from '../../src/safety/wall/wall-plan.ts'
@@ -119,7 +119,7 @@ test('mounts: the innermost place decides, and nothing is hidden where nothing i
     { path: '/home/x/l', as: 'link', from: 'k' },
     { path: '/l', as: 'link', from: 'home' },
   ]
-  const words = (bare: boolean) => layered(mounts, { bare }).map(({ path, as }) => `${as} ${path}`)
+  const words = (bare: boolean) => layerMounts(mounts, { bare }).map(({ path, as }) => `${as} ${path}`)
   const bare = [
     'link /l',
     'temporary /tmp',

@@ -9,7 +9,7 @@ import fc from '../cases.ts'
 import type { JsonSchema } from '../../src/core/data/shape.ts'
 import { UsageError } from '../../src/core/io.ts'
 import { projectForm } from '../../src/settings/settings-schema.ts'
-import { checked, problemsIn, readSettingsFile } from '../../src/settings/settings-file.ts'
+import { checkFile, problemsIn, readSettingsFile } from '../../src/settings/settings-file.ts'
 import { projectSettingsSchema, settingsSchema } from '../../src/settings/settings-json-schema.ts'
 import { usualSettings } from '../../src/settings/settings.ts'
 
@@ -122,7 +122,7 @@ test('property: a project’s settings are read exactly when their schema accept
   await fc.assert(
     fc.asyncProperty(near(schema), async (value) => {
       const text = JSON.stringify(value)
-      const read = () => checked('settings.json', text, (found) => problemsIn(projectForm, found))
+      const read = () => checkFile('settings.json', text, (found) => problemsIn(projectForm, found))
       assert.equal(await isRead(read), accepts(JSON.parse(text)))
     }),
     { numRuns: process.env.FULL === '1' ? 20_000 : 500 },

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Ground } from './real.ts'
 import { realClock } from '../../src/base/time/clock.ts'
 import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
+import { endProgram } from '../../src/terminals/program/terminal-program.ts'
 import { living, stubbornOnes } from '../contract/terminal-program.ts'
 import { drawn, filled } from '../contract/terminal.ts'
 import { ground, noTmux, running, tmux } from './real.ts'
@@ -91,13 +92,17 @@ describe('termaite is killed', { concurrency: true }, () => {
     const { env, cwd, terminals: folder, socket } = place
     const parts = JSON.stringify({ env, cwd, folder, socket, busy: true })
     const argv = [join(import.meta.dirname, 'keeper.ts'), 'tmux', parts, running('stubborn')]
+    // The programs ignore the end of their server, so the test ends them itself.
+    const left: string[] = []
+    t.after(() => Promise.all(left.map((id) => endProgram(id, undefined, realClock))))
     // Tmux hangs in about half of the tries where its control clients outlive their keepers.
     for (let round = 0; round < 4; round++) {
       const keepers = [1, 2, 3, 4].map(() => spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 2] }))
       t.after(() => keepers.forEach((keeper) => keeper.kill('SIGKILL')))
-      await Promise.all(keepers.map(({ stdout }) => once(stdout!, 'data')))
+      const opened = await Promise.all(keepers.map(async ({ stdout }) => String((await once(stdout!, 'data'))[0])))
       for (const keeper of keepers) keeper.kill('SIGKILL')
       tmux(place, 'kill-server')
+      left.push(...opened.map((line) => (JSON.parse(line) as { id: string }).id))
       await until(() => spawnSync('tmux', ['-L', socket, 'list-sessions'], { env }).stderr.includes('no server'))
       const terminal = await place.host.open('cat', { cwd })
       await terminal.write('again\r')

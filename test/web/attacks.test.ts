@@ -123,7 +123,7 @@ describe('the door, as a page on another port sees it', { skip: noBrowser }, () 
       const second = await (await browser.newContext()).newPage()
       t.after(() => second.context().close())
       await second.goto(out.trim())
-      await shows(second, 'This link was used already, or its time is over.')
+      await shows(second, 'This link was used already, or it has expired.')
       await shows(second, 'To sign in, run termaite dashboard')
     },
   )

@@ -7,14 +7,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { HubClient } from '../../src/hub/client/hub-client.ts'
 import {
-  acknowledged,
-  approved,
-  blocked,
-  cancelled,
-  offered,
-  progressed,
+  acknowledgeTask,
+  approveTask,
+  blockTask,
+  cancelTask,
+  offerTask,
+  noteProgress,
   queuedAgain,
-  responded,
+  endWork,
 } from '../../src/hub/engine/rules/task-moves.ts'
 import { newTask } from '../../src/hub/engine/rules/task-rules.ts'
 import { TaskTexts } from '../../src/hub/engine/texts/task-texts.ts'
@@ -102,25 +102,25 @@ function oldTask(at: number, agents: number, began: number, diff: TryDiff): Task
     Array.from({ length: 5 + (at % 20) }, (_, step) =>
       note('progress', `Step ${step} of the work: read the files, changed some of them and ran the tests again.`),
     ).reduce(
-      (task, said) => progressed(task, said),
-      acknowledged(offered(from, by, { at: began, by: 'hub' }), began + 500),
+      (task, said) => noteProgress(task, said),
+      acknowledgeTask(offerTask(from, by, { at: began, by: 'hub' }), began + 500),
     )
   const result = { message: `Did what was asked in ${1 + (at % 3)} files; the tests pass.` }
   const respond = (status: 'COMPLETED' | 'IN_REVIEW' | 'FAILED', from = working()) =>
-    responded(from, status, { result, diff }, note('response', result.message))
+    endWork(from, status, { result, diff }, note('response', result.message))
   if (at % 5 === 0) {
     const kind = (at / 5) % 20
-    if (kind === 0) return blocked(working(), 'needs a decision', note('question', 'May the old files be removed?'))
+    if (kind === 0) return blockTask(working(), 'needs a decision', note('question', 'May the old files be removed?'))
     return kind < 4 ? respond('IN_REVIEW') : tried()
   }
   if (at % 33 === 1) return respond('FAILED')
-  if (at % 21 === 2) return cancelled(working(), { at: began + 2000, by: 'user', why: 'not needed any more' })
+  if (at % 21 === 2) return cancelTask(working(), { at: began + 2000, by: 'user', why: 'not needed any more' })
   if (at % 3 === 0) return respond('COMPLETED')
   const first = respond('IN_REVIEW')
   if (first.state !== 'IN_REVIEW') return first
   const again = queuedAgain(first, { at: began + 3000, by: 'user', note: note('comment', 'Please keep the names.') })
   const second = respond('IN_REVIEW', working(again))
-  return second.state === 'IN_REVIEW' ? approved(second, { at: began + 4000, by: 'user' }) : second
+  return second.state === 'IN_REVIEW' ? approveTask(second, { at: began + 4000, by: 'user' }) : second
 }
 
 /** Agents that take tasks and report on them for as long as the signal lets them. */

@@ -103,7 +103,7 @@ export function toolOf({ name, kind }: Call): string {
   return name ?? (kind && kind !== 'other' ? kind : 'tool')
 }
 
-/** The input as the agent gives it, else what the title and the locations of the call tell. */
+/** The input as the agent gives it, otherwise one made from the title and the locations of the call. */
 export function inputOf(call: Call, cwd: string): unknown {
   if (saysWhat(call.rawInput)) return call.rawInput
   if (call.kind === 'execute') return { command: call.title }

@@ -4,7 +4,7 @@ import { AnsiStripper } from '../../base/text/ansi.ts'
 import { Lines } from '../../base/text/lines.ts'
 import { Tail } from '../process-failure.ts'
 
-/** A longer line of stderr is no message about a retry. */
+/** A longer line of stderr cannot be a message about a retry. */
 const longestComplaint = 64 * 1024
 
 type ConnectionListener = {

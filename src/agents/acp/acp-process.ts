@@ -4,7 +4,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { ClientParts } from './acp-client.ts'
 import type { AcpConnection } from './acp-connection.ts'
-import type { Event } from '../../core/talk/entry.ts'
+import type { Event, Usage } from '../../core/talk/entry.ts'
 import type { WarmProcess } from '../warm-processes.ts'
 import type { Session, SessionTerms, Wanted } from './acp-session.ts'
 import { exitsWithin, start } from '../../base/process/run.ts'
@@ -45,6 +45,8 @@ export class AcpProcess implements WarmProcess {
   #session: Session | undefined
   #terms: SessionTerms | undefined
   #processes: TurnProcesses | undefined
+  /** The tokens of all turns so far, of an agent that counts them together. */
+  #counted = { input: 0, output: 0, cached: 0 }
   #turn: ServedTurn | undefined
   /** Whether updates belong to the turn: those before its prompt are replayed, or about the session. */
   #prompted = false
@@ -81,6 +83,20 @@ export class AcpProcess implements WarmProcess {
   /** Whether a process still runs that the turn started. */
   async leavesProcesses(): Promise<boolean> {
     return (await this.#processes?.areLeft()) ?? false
+  }
+
+  /** Returns the tokens of the last turn alone, of a count that may be that of all turns of the process. */
+  ofTurn(usage: Usage): Usage {
+    const { input, output, cached = 0 } = usage
+    const before = this.#counted
+    if (!this.#spec.profile?.acp?.countsTogether || input < before.input || output < before.output) return usage
+    this.#counted = { input, output, cached }
+    return {
+      ...usage,
+      input: input - before.input,
+      output: output - before.output,
+      cached: Math.max(0, cached - before.cached),
+    }
   }
 
   /** Serves no turn until the next one: what the agent says is not heard, and what it asks for is refused. */

@@ -35,8 +35,8 @@ export type Wanted = SessionTerms & {
 }
 
 /**
- * `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. `pictures`: it takes pictures with a prompt. `note`: a warning
- * about it for the person. `made` holds the modes and options of the session as they are now.
+ * `resumed`: the session is the wanted thread. `lasting`: a later turn can resume it. `pictures`: the agent takes pictures with a prompt.
+ * `note`: a warning about it for the person. `made` holds the modes and options of the session as they are now.
  */
 export type Session = {
   id: string

@@ -139,7 +139,7 @@ async function takeTurn(
   const outcome = await acpOutcome(job, heard, cause, stays ? undefined : running, side)
   if (stays && !keep(job, running, session!, outcome, warm)) await leave()
   const usage = 'response' in heard && heard.response ? side.spent.usage(heard.response) : undefined
-  return { outcome, session, usage, left, settled: side.terminals.settled }
+  return { outcome, session, usage: usage && running.ofTurn(usage), left, settled: side.terminals.settled }
 }
 
 /** The answer to the prompt; undefined if it was not sent. */

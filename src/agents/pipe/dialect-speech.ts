@@ -86,7 +86,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
         outcome = step.outcome
         return close()
       case 'reply':
-        // Emitted at the end alone: until then it may be half an answer.
+        // The reply is emitted only at the end: until then it may be half an answer.
         reply = step.text
         return
       case 'text':
@@ -130,7 +130,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     busy: () => calls.size > 0,
     lasting: () => (dialect.next && !asking.granted ? dialect : undefined),
     async finish(ended) {
-      // The rest of a line is the beginning of one that a living process has yet to print.
+      // A living process will print the rest of a line that it has begun.
       if (!ended.lives) for (const line of lines.end()) await takeAll(await read(line))
       if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)
       await takeAll(dialect.end(ended))
@@ -196,7 +196,7 @@ async function forwardSteering(
   while (dialect.steer && !over.aborted) {
     const typed = await turn.steer(over)
     if (typed.length === 0) return
-    // Loaded when something was typed: the module costs a start more than our own code does.
+    // `node:crypto` is taken only once something was typed: loading it costs a start more than our own code does.
     const { randomUUID } = process.getBuiltinModule('node:crypto')
     for (const one of typed) {
       const { text, pictures, notes } = await handOverTyped(one, turn.cwd, { name, takes: dialect.pictures, blobs })

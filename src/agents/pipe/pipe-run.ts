@@ -65,7 +65,7 @@ export class PipeRun implements WarmProcess {
   }
 
   /**
-   * Waits for the next turn. A process that acts without one is ended: nobody would see what it does, and no snapshot would hold it.
+   * Waits for the next turn. A process that acts without one is stopped: nobody would see what it does, and no snapshot would hold it.
    */
   rest(dialect: Dialect): void {
     this.dialect = dialect

@@ -10,7 +10,7 @@ import { Lines } from '../../base/text/lines.ts'
 import { Tail } from '../process-failure.ts'
 import { TurnProcesses } from '../turn-processes.ts'
 
-/** A longer line of stderr is no message about a retry. */
+/** A longer line of stderr cannot be a message about a retry. */
 const longestComplaint = 64 * 1024
 
 /** How long a CLI may take to exit after its last word. */
@@ -38,7 +38,7 @@ export class TurnEar implements PipeEar {
   #err = new Tail()
   #complaints = new Lines(longestComplaint)
   #hasHeard = false
-  #done = Promise.withResolvers<Exit | 'over'>()
+  #done = Promise.withResolvers<Exit | 'over' | 'unsent'>()
   #lingering: Promise<boolean> | undefined
 
   constructor(parts: EarParts) {
@@ -65,7 +65,11 @@ export class TurnEar implements PipeEar {
       if (stays) stdin.write(text, (error) => resolve(!error))
       else stdin.end(text, () => resolve(true))
     })
+    void sent.then((isSent) => {
+      if (!isSent && this.#parts.waited && !this.#hasHeard) this.#done.resolve('unsent')
+    })
     let how = await this.#done.promise
+    if (how === 'unsent') return how
     if (how === 'over') {
       if (speech.lasting() && !(await this.#own?.areLeft())) return this.#ended({ code: 0, lives: true })
       // The CLI leaves, and its daemons with it or without it, as after a turn that has a process of its own.

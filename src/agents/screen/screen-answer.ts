@@ -158,8 +158,9 @@ export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBe
 const signEnds = '$#%>❯›»'
 
 /**
- * The text before the cursor of a program that waits for its next line, below the prompt's echo; undefined if it does not wait. A shell may
- * show another text than before the prompt, as after `cd`: one that ends as before, or as the signs of shells do, counts too.
+ * The text before the cursor of a program that waits for its next line, below the prompt's echo; undefined if it does not wait. A shell
+ * may show a text that differs from the one before the prompt, as after `cd`: one that ends as before, or as the signs of shells do,
+ * counts too.
  */
 export function signOn({ rows, cursor }: Screen, { text, before }: PastedPrompt): string | undefined {
   const old = before?.sign.trimEnd() ?? ''
@@ -171,7 +172,7 @@ export function signOn({ rows, cursor }: Screen, { text, before }: PastedPrompt)
   return isLast && (row.at(-1) === old.at(-1) || signEnds.includes(row.at(-1)!)) ? row : undefined
 }
 
-/** The rows of a terminal without the sign at which a program without an idle pattern waits: that is no part of its answer. */
+/** The rows of a terminal without the sign at which a program without an idle pattern waits: that is not part of its answer. */
 export function withoutSign(
   rows: readonly string[],
   screen: Screen,

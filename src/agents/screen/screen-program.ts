@@ -8,7 +8,7 @@ import type { Sight } from './screen-watcher.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Live } from '../../core/talk/entry.ts'
-import { unshadowed } from '../../base/process/program-path.ts'
+import { bypassFolderProgram } from '../../base/process/program-path.ts'
 import { quotedWord } from '../../base/text/shell-word.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
@@ -129,7 +129,7 @@ export class TerminalProgram {
     const thinks = composes(this.#spec) ? effortWords(this.#spec.profile, this.#spec.effort) : ''
     const parts = [command({ leash: this.#leash, resume, model, thread }), lent, opens, thinks]
     const words = parts.filter((part) => part !== '')
-    const line = unshadowed(words.join(' '), all, cwd)
+    const line = bypassFolderProgram(words.join(' '), all, cwd)
     const seat = { leash: this.#leash, cwd, env: all, terminal: this.id, ask }
     const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)
     if (walled && 'refused' in walled) throw new Error(walled.refused.message)

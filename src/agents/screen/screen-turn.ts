@@ -239,10 +239,7 @@ function sinceIn(rows: readonly string[], asked: PastedPrompt, { reader }: Scree
   return since.whole ? since.rows.join('\n') : undefined
 }
 
-/**
- * How long a program may take to become idle after the keys that stop it; one without an idle mark must be quiet so
- * long.
- */
+/** How long a program may take to become idle after the keys that stop it; one without an idle mark must be quiet for that long. */
 const restMs = 1_500
 const quietRestMs = 2_200
 

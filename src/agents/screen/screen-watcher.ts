@@ -96,7 +96,7 @@ export class ScreenWatcher {
     this.#childGoneAt = -Infinity
   }
 
-  /** The text between the marks as the program printed it; undefined when it was drawn in any other way than line by line. */
+  /** The text between the marks as the program printed it; undefined when it was not drawn line by line. */
   printed(fence: Marks): string | undefined {
     return this.#tape?.between(fence)
   }
@@ -176,7 +176,7 @@ export class ScreenWatcher {
     const reading = read(look, this.#reader)
     // A prompt that a program without a busy mark shows counts in a turn only while no child process works.
     const doubtful = reading.state === 'idle' && reading.by === 'pattern' && !this.#reader.busy
-    // While a turn is quiet they are counted again and again: an exit that nobody saw would not count.
+    // While a turn is quiet its child processes are counted again and again: an exit that nobody saw would not count.
     const quiet = reading.by === 'quiet' && drawnMs >= childrenMs / 2
     const told = reading.by === 'fence' || reading.by === 'pattern' || reading.state === 'busy'
     if (this.#gone || (told && !(inTurn && (doubtful || quiet)))) return reading

@@ -173,7 +173,7 @@ export class TurnFollower {
       reading.by === 'fence' || (journal?.answer !== undefined && fencedIn(journal.answer, nonce) !== undefined)
     if (!marked && this.#stillMs(sight) < this.#settleMs(sight)) return undefined
     this.#doneSince ??= at
-    // The journal is complete and the screen may not be, so the CLI gets time to write it.
+    // The journal is complete and the screen may not be, so the turn waits until the CLI has written its journal.
     const since = journal ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
     if (program.facts.journal && at - since < this.#writeMs(journal, written) * stretch) return undefined
     if (written) return written

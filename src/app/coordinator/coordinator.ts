@@ -20,7 +20,7 @@ import { Keeper } from '../../crew/keeper.ts'
 import { blobsOf, SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf } from '../../crew/slot.ts'
 import { WorkerBoard } from '../../crew/workers/board.ts'
-import { coordinated } from '../../crew/workers/coordinator.ts'
+import { coordinatingAgent } from '../../crew/workers/coordinator.ts'
 import { digestOf } from '../../crew/workers/digest.ts'
 import { FinalAnswer } from '../../crew/workers/final-answer.ts'
 import { adoptWorkers, closeWorkers, endLostWorkers, holdsHandoff } from '../../crew/workers/lost-workers.ts'
@@ -45,7 +45,7 @@ export function openCoordinator(app: App, agent: Agent, named?: string): Agent {
   const refusal = leadFault(app, named)
   if (refusal !== undefined) return refusing(agent, refusal)
   const free = enabledAgents(app.settings).some((one) => priceKnowledge(one) === 'free')
-  return coordinated(agent, (...opening) => openWorkers(app, ...opening), { ...app.settings.coordinator, free })
+  return coordinatingAgent(agent, (...opening) => openWorkers(app, ...opening), { ...app.settings.coordinator, free })
 }
 
 /**
@@ -57,7 +57,7 @@ function leadFault({ settings }: App, named: string | undefined): string | undef
   const leads = agents.filter((agent) => agent.kind === 'native' || takesServers(agent))
   const unpriced = settings.coordinator.cost !== undefined && leads.every((one) => priceKnowledge(one) === 'unknown')
   if (leads.length > 0 && unpriced)
-    return `coordinator.cost in the settings cannot be held, because the price of an answer of ${leads.map(({ name }) => name).join(', ')} is not known. Limit coordinator.tokens instead; termaite config edit opens the settings.`
+    return `coordinator.cost in the settings cannot be enforced, because the price of an answer of ${leads.map(({ name }) => name).join(', ')} is not known. Limit coordinator.tokens instead; termaite config edit opens the settings.`
   if (agents.length === 0 || leads.length > 0) return undefined
   const [who, its] =
     named === undefined ? ['None of your agents can', 'their programs take'] : [`${named} cannot`, 'its program takes']
@@ -164,7 +164,7 @@ function priceFault({ settings }: App, name: string, where: WorkerSite): string 
   const [what, otherwise] = isKnown
     ? [`${name} in a terminal`, 'Have it work in the background']
     : [name, 'Choose another agent']
-  return `the price of an answer of ${what} is not known, so coordinator.cost in the settings could not be held. ${otherwise}.`
+  return `the price of an answer of ${what} is not known, so coordinator.cost in the settings could not be enforced. ${otherwise}.`
 }
 
 /** The copies of the project that the workers of a turn work in. */

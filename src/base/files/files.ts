@@ -26,7 +26,7 @@ export const isMissing = (error: unknown) => errorCode(error) === 'ENOENT'
 /** Creates a folder that only its owner can open, with its parents. Existing folders stay as they are. */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return
-  // One by one, because Node's recursive mkdir reports a read-only file system as a missing file.
+  // The folders are made one by one, because Node's recursive mkdir reports a read-only file system as a missing file.
   makeFolder(dirname(path))
   try {
     mkdirSync(path, 0o700)

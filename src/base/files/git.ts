@@ -1,3 +1,4 @@
+import type { Env } from '../env.ts'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { isThere, lookAt } from './files.ts'
@@ -44,13 +45,13 @@ export function hasOwnGitFolders(root: string, { own, common }: { own: string; c
 /** The value of `core.worktree`, as git writes it into the settings of a submodule. */
 const worktreeIn = (config: string) => /^\[core\]\n(?:[ \t].*\n)*?[ \t]*worktree = (.+)$/m.exec(config)?.[1]
 
-/** Returns the folder whose settings, objects and refs a git folder uses; throws where git could not read which one it is. */
+/** Returns the folder whose settings, objects and refs a git folder uses; throws if git could not tell which one that is. */
 export function commonFolder(own: string): string {
   const shared = join(own, 'commondir')
   return isThere(shared) ? resolve(own, withoutEnd(readFileSync(shared, 'utf8'))) : own
 }
 
-/** Reads the file `.git` of a worktree or submodule, which names its real folder; throws where git would not accept it. */
+/** Reads the file `.git` of a worktree or submodule, which names its real folder; throws if git would not accept the file. */
 export function pointer(text: string): string {
   const start = 'gitdir: '
   const path = withoutEnd(text.slice(start.length))
@@ -58,7 +59,7 @@ export function pointer(text: string): string {
   return path
 }
 
-/** Git takes off the end of the line and nothing else: with a blank behind it, a path names another folder. */
+/** Git strips the end of the line and nothing else: a path that ends with a blank names another folder. */
 const withoutEnd = (text: string) => text.replace(/[\r\n]+$/, '')
 
 /**
@@ -130,12 +131,12 @@ export function nestedRepositoriesIn(entries: Buffer, root: string): string[] {
 }
 
 /** Removes git's variables from an environment: inside a git hook, GIT_DIR or GIT_INDEX_FILE would mislead termaite's git. */
-export function withoutGit<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
+export function withoutGit<E extends Env>(env: E): E {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_'))) as E
 }
 
 /** Returns an environment whose git settings override the repository's configuration. */
-export function withGitConfig<E extends Readonly<Record<string, string | undefined>>>(
+export function withGitConfig<E extends Env>(
   env: E,
   settings: readonly (readonly [key: string, value: string])[],
 ): E & Record<string, string | undefined> {
@@ -149,12 +150,9 @@ export function withGitConfig<E extends Readonly<Record<string, string | undefin
 
 /**
  * Returns an environment in which looking at a project's repository starts no file monitor and takes no lock that it does not need.
- * Repositories inside it that are no submodules are not looked into, since their settings are a stranger's.
+ * Repositories inside it that are not submodules are not looked into, since their settings are a stranger's.
  */
-export function withQuietGit<E extends Readonly<Record<string, string | undefined>>>(
-  env: E,
-  root: string,
-): E & Record<string, string | undefined> {
+export function withQuietGit<E extends Env>(env: E, root: string): E & Record<string, string | undefined> {
   const settings: (readonly [string, string])[] = [['core.fsmonitor', 'false']]
   if (!existsSync(join(root, '.gitmodules'))) settings.push(['diff.ignoreSubmodules', 'all'])
   return { ...withGitConfig(env, settings), GIT_OPTIONAL_LOCKS: '0' }

@@ -6,12 +6,12 @@ import { open, opendir } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { errorCode } from './files.ts'
 
-/** Thrown when a path leads to another place than the one that was checked: a folder or link on its way was replaced meanwhile. */
+/** Thrown when a path leads to a place other than the one that was checked: a folder or link on its way was replaced meanwhile. */
 export class MovedPath extends Error {
   override name = 'MovedPath'
 
   constructor(path: string) {
-    super(`${path} leads to another place than when it was checked: a folder or link on its way was replaced meanwhile`)
+    super(`${path} leads somewhere other than when it was checked: a folder or link on its way was replaced meanwhile`)
   }
 }
 
@@ -55,7 +55,7 @@ export class HeldFolder {
     }
   }
 
-  /** Opens the folder at a real path, and makes it where it is missing, with the folders above it. */
+  /** Opens the folder at a real path. Makes it if it is missing, together with the folders above it. */
   static make(real: string): HeldFolder {
     const missing: string[] = []
     let there = real
@@ -124,14 +124,14 @@ export class HeldFolder {
     return found
   }
 
-  /** The size, times and kind of what has this name; of a link, its own. Undefined for a missing one. */
+  /** The size, times and kind of the item with this name; a link is not followed. Undefined if there is no such item. */
   stats(name: string): Stats | undefined {
     const stats = lstatSync(this.at(name), { throwIfNoEntry: false })
     this.check()
     return stats
   }
 
-  /** Throws a MovedPath when the folder is not the one of that name any more. Needed only if it is found by its name. */
+  /** Throws a MovedPath if that name now leads to another folder. Needed only on systems that find a folder by its name. */
   check(): void {
     if (byDescriptor) return
     const [held, now] = [fstatSync(this.#fd), statSync(this.real, { throwIfNoEntry: false })]
@@ -162,8 +162,8 @@ export class HeldTree {
   }
 
   /**
-   * The open folder of a file below the top, by the file's path as seen from there; valid until the next call. Undefined where
-   * a folder on the way is missing, closed to us, or a link.
+   * The open folder of a file below the top, by the file's path as seen from there; valid until the next call. Undefined if a folder on
+   * the way is missing, closed to us, or a link.
    */
   folderOf(path: string): HeldFolder | undefined {
     const names = path.split(sep).slice(0, -1)
@@ -195,7 +195,7 @@ function folderAt(path: Buffer, real: string): number {
   try {
     return openSync(path, openAsFolder)
   } catch (error) {
-    // A link is reported as no folder.
+    // For a link, the system says that it is not a folder.
     const code = errorCode(error)
     const isLink = code === 'ENOTDIR' && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
     throw isLink || code === 'ELOOP' ? new MovedPath(real) : error

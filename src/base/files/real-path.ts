@@ -27,7 +27,7 @@ export function realIfThere(path: string): string | undefined {
   }
 }
 
-/** The path behind all links, or the path itself where it leads nowhere or cannot be looked at. */
+/** The path behind all links, or the path itself if it leads nowhere or cannot be examined. */
 export const realOrSame = (path: string): string => realIfThere(path) ?? path
 
 /** Says whether a path is the folder itself or lies below it; both are real paths. */

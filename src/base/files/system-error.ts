@@ -24,12 +24,12 @@ const meanings: Record<string, string> = {
   EIO: 'the disk reported an error; check it and its cable or mount, then try again',
 }
 
-/** Says why the file system refused something, and what to do next; undefined for an error that is no such refusal. */
+/** Says why the file system refused something, and what to do next; undefined for any other error. */
 export function systemErrorWords(error: unknown, code = errorCode(error)): string | undefined {
   return code === undefined ? undefined : meanings[code]
 }
 
-/** Whether a disk without room is the reason of an error of the file system, or of a program that says so in its own words. */
+/** Whether a full disk caused an error of the file system, or of a program that says so in its own words. */
 export function isDiskFull(error: unknown): boolean {
   return (
     ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || (error instanceof Error && tellsFullDisk(error.message))

@@ -1,5 +1,6 @@
+import type { Env } from '../env.ts'
 import type { Ran } from '../process/collect.ts'
-import type { GitEnv, GitPlaces } from './run-git.ts'
+import type { GitPlaces } from './run-git.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGit } from './run-git.ts'
@@ -9,8 +10,10 @@ export type GitSetting = { key: string; value?: string }
 const list = ['config', '-z', '--list']
 
 /** The settings in one file of a repository, without those of files that it includes. */
-export function fileSettings(file: string, env: GitEnv): Promise<GitSetting[]> {
-  return remembered(`file ${file}`, [file], () => runGit([...list, '--no-includes', '--file', file], { cwd: '/', env }))
+export function fileSettings(file: string, env: Env): Promise<GitSetting[]> {
+  return cachedSettings(`file ${file}`, [file], () =>
+    runGit([...list, '--no-includes', '--file', file], { cwd: '/', env }),
+  )
 }
 
 /** The settings of the person and the system. `places` may name a repository: which files are included can depend on it. */
@@ -19,7 +22,7 @@ export function personSettings(places: GitPlaces): Promise<GitSetting[]> {
   const home = HOME === undefined ? [] : [join(HOME, '.gitconfig'), join(HOME, '.config/git/config')]
   const files = ['/etc/gitconfig', ...home, ...(XDG_CONFIG_HOME ? [join(XDG_CONFIG_HOME, 'git/config')] : [])]
   const key = JSON.stringify([HOME, XDG_CONFIG_HOME, PATH])
-  return remembered(key, files, () => runGit(list, { ...places, person: true }))
+  return cachedSettings(key, files, () => runGit(list, { ...places, person: true }))
 }
 
 /** Settings as they were read, and the state of their files at that time. */
@@ -33,7 +36,7 @@ const mostReadings = 100
  * and to start git for them takes as long as the command itself. Settings that include other files are read each time, because
  * those files may change too.
  */
-function remembered(key: string, files: readonly string[], read: () => Promise<Ran>): Promise<GitSetting[]> {
+function cachedSettings(key: string, files: readonly string[], read: () => Promise<Ran>): Promise<GitSetting[]> {
   const state = files.map(stateOf).join()
   const known = readings.get(key)
   if (known?.state === state) return known.settings

@@ -1,6 +1,7 @@
+import type { Env } from '../env.ts'
 import type { Ran, RunOptions } from '../process/collect.ts'
 import type { GitSetting } from './git-settings.ts'
-import type { GitEnv, RemoteProtocol } from './run-git.ts'
+import type { RemoteProtocol } from './run-git.ts'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +36,7 @@ export type GitRunOptions = Omit<RunOptions, 'cwd' | 'env'> & {
  * settings listed here. So hooks, filters, drivers, aliases, includes and remotes do not exist for git, whatever they
  * are called.
  */
-export function projectGit(env: GitEnv): Git {
+export function projectGit(env: Env): Git {
   const ran: Git['ran'] = async (at, args, { filters = false, starts = false, reaches, ...options } = {}) => {
     const cwd = typeof at === 'string' ? at : at.root
     const repository = typeof at === 'string' ? repositoryAt(at) : at
@@ -70,13 +71,13 @@ export function projectGit(env: GitEnv): Git {
 }
 
 /**
- * The words and the environment by which a command shows the repository of a folder as `projectGit` does; `remove` is called
- * after its end. Undefined where there is no repository.
+ * The words and the environment by which a command shows the repository of a folder as `projectGit` does; `remove` is called after its
+ * end. Undefined if there is no repository.
  */
 export async function showingGit(
   cwd: string,
   args: readonly string[],
-  env: GitEnv,
+  env: Env,
 ): Promise<(ReturnType<typeof gitCommand> & { remove(): void }) | undefined> {
   const repository = repositoryAt(cwd)
   if (!repository) return undefined
@@ -141,12 +142,12 @@ const reading = new Set([
   'status',
 ])
 
-function viewOf({ root, own, common }: Repository, given: GitEnv, writes: boolean) {
-  // Git also runs outside the project here, where it would not know whose folders on the PATH to pass over.
+function viewOf({ root, own, common }: Repository, given: Env, writes: boolean) {
+  // Git also runs in folders outside the project here. There, `runGit` could not tell which folders on the PATH belong to the project.
   const env = withoutProject(given, root)
   const path = realpathSync(mkdtempSync(join(env.TMPDIR || tmpdir(), 'termaite-git-')))
   const filled = writes ? created.map((name) => join(common, name)) : []
-  for (const folder of filled) tried(() => mkdirSync(folder))
+  for (const folder of filled) ignoringFaults(() => mkdirSync(folder))
   for (const name of shared) symlinkSync(join(common, name), join(path, name))
   linkObjects(common, path)
   mkdirSync(join(path, 'info'))
@@ -170,7 +171,7 @@ function viewOf({ root, own, common }: Repository, given: GitEnv, writes: boolea
     },
     remove() {
       rmSync(path, { recursive: true, force: true })
-      for (const folder of filled) tried(() => rmdirSync(folder))
+      for (const folder of filled) ignoringFaults(() => rmdirSync(folder))
     },
   }
 }
@@ -214,7 +215,7 @@ const isFormat = (key: string) =>
 
 const isFilter = (key: string) => /^filter\..*\.(?:clean|smudge|process|required)$/s.test(key)
 
-/** Resolves the path of an excludes file, and leaves out one that is no file: git would wait for ever at a named pipe. */
+/** Resolves the path of an excludes file, and leaves out one that is not a file: git would wait for ever at a named pipe. */
 function readable(setting: GitSetting, root: string): GitSetting[] {
   if (setting.key !== 'core.excludesfile' || setting.value?.startsWith('~/')) return [setting]
   const value = resolve(root, setting.value ?? '')
@@ -223,8 +224,8 @@ function readable(setting: GitSetting, root: string): GitSetting[] {
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** For folders that another process may have made or filled meanwhile. */
-function tried(act: () => void): void {
+/** Ignores errors: another process may have made or filled the folder meanwhile. */
+function ignoringFaults(act: () => void): void {
   try {
     act()
   } catch {

@@ -1,3 +1,4 @@
+import type { Env } from '../env.ts'
 import type { ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Ran, RunOptions } from '../process/collect.ts'
@@ -11,12 +12,10 @@ import { withGitConfig } from '../files/git.ts'
 import { findOutside, withoutProject } from '../process/program-path.ts'
 import { ProgramMissing } from '../files/system-error.ts'
 
-export type GitEnv = Readonly<Record<string, string | undefined>>
-
 /** Where git works. Every place is named, so that git never looks for a repository and never finds one that was planted. */
 export type GitPlaces = {
   cwd: string
-  env: GitEnv
+  env: Env
   /** The git folder, and the one whose configuration, objects and refs are used instead of its own. */
   dir?: string
   common?: string
@@ -45,7 +44,7 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Ra
   return collect(gitProgram(options), args, { ...defined({ input, signal, enough, heard }), cwd, env: gitEnv(options) })
 }
 
-/** The words and the environment with which git is started by somebody else. */
+/** The arguments and the environment for a caller that starts git itself. */
 export const gitCommand = (
   args: readonly string[],
   places: GitPlaces,
@@ -102,7 +101,7 @@ export function makeStop(folder: string): string {
   try {
     symlinkSync(['/bin/false', '/usr/bin/false'].find((path) => existsSync(path)) ?? '/nonexistent', program)
   } catch (error) {
-    // Another process made it at the same moment.
+    // Another process made the link at the same moment.
     if (errorCode(error) !== 'EEXIST') throw error
   }
   return folder
@@ -118,7 +117,7 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     GIT_INDEX_FILE: index,
     GIT_OBJECT_DIRECTORY: objects,
     // The folders are quoted, because a colon separates them.
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.length === 0 ? undefined : alternates.map(quoted).join(':'),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.length === 0 ? undefined : alternates.map(quotePath).join(':'),
   }
   return {
     ...(reaches === undefined
@@ -143,21 +142,20 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
   }
 }
 
-const quoted = (path: string) => JSON.stringify(path)
+const quotePath = (path: string) => JSON.stringify(path)
 
 /** Variables that git needs to find the person's settings and its own files. Keys and tokens have other names. */
 const passed =
   /^(?:HOME|USER|LOGNAME|EMAIL|XDG_CONFIG_HOME|TMPDIR|TMP|TEMP|TZ|LANG|LD_LIBRARY_PATH|DYLD_\w+|SystemRoot|windir|ComSpec|APPDATA|LOCALAPPDATA|USERPROFILE)$/
 
-const ownVariables = (env: GitEnv): GitEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name)))
+const ownVariables = (env: Env): Env => Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name)))
 
 /** Variables by which the person's own credentials and the way to another machine are found. */
 const passedOn =
   /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GIT_SSH|GIT_SSH_COMMAND|GIT_SSL_CAINFO|SSL_CERT_(?:FILE|DIR)|https?_proxy|HTTPS?_PROXY|all_proxy|ALL_PROXY|no_proxy|NO_PROXY|GH_TOKEN|GITHUB_TOKEN|GITLAB_TOKEN|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)$/
 
 /** The variables with which git reaches a remote without asking anybody: a missing login makes it fail. */
-function remoteVariables(env: GitEnv): GitEnv {
+function remoteVariables(env: Env): Env {
   const found = Object.entries(env).filter(([name]) => passed.test(name) || passedOn.test(name))
   return {
     ...Object.fromEntries(found),
@@ -169,7 +167,7 @@ function remoteVariables(env: GitEnv): GitEnv {
   }
 }
 
-/** The program that is named where there is no git. */
+/** A path that does not exist, for a machine without git. */
 const missing = '/nonexistent/git'
 
 /** Finds git on the PATH, never in a project: `node_modules/.bin` of a repository may hold a program of that name. */

@@ -6,7 +6,7 @@ export class AddressRanges {
   readonly words: readonly string[]
   #list = new BlockList()
 
-  /** Throws an error that names the first word that is no range. */
+  /** Throws an error that names the first word that is not a range. */
   constructor(words: readonly string[]) {
     this.words = words
     for (const word of words) this.#add(word)

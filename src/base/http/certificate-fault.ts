@@ -14,7 +14,7 @@ const faults: Readonly<Record<string, (host: string) => string>> = {
   CERT_NOT_YET_VALID: () => 'its certificate is not valid yet. Check the clocks of both machines.',
   CERT_REVOKED: () => 'its certificate was revoked. Get a new one for the server.',
   ERR_TLS_CERT_ALTNAME_INVALID: (host) =>
-    `its certificate is for other names than ${host}. Use one of those names in the address, or get a certificate that has ${host}.`,
+    `its certificate is for names other than ${host}. Use one of those names in the address, or get a certificate that has ${host}.`,
   CERT_SIGNATURE_FAILURE: () => `its certificate was not made by the authority that it names. ${trust}`,
 }
 
@@ -23,9 +23,7 @@ const trust =
 
 type Fault = Error & { code?: unknown }
 
-/**
- * Whether the server answered with something else than TLS. If a request fails while it is written, only the message says so.
- */
+/** Whether the server answered with something other than TLS. If a request fails while it is written, only the message says so. */
 const isNoTls = ({ code, message }: Fault) =>
   code === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
   code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG' ||
@@ -37,7 +35,7 @@ export function certificateFault(error: unknown, url: string): string | undefine
     const { code } = at as Fault
     const words = typeof code === 'string' ? faults[code] : undefined
     if (words) return words(URL.parse(url)?.host ?? url)
-    // A server that speaks no TLS at this port, as a hub without a proxy.
+    // A server that does not speak TLS at this port, such as a hub without a proxy.
     if (isNoTls(at))
       return 'it does not speak TLS at this port. Check the port, or use http:// on the machine of the hub itself.'
   }

@@ -1,7 +1,6 @@
+import type { Env } from '../env.ts'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { routeTo } from './http-route.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 type Sent = {
   method: string
@@ -11,10 +10,10 @@ type Sent = {
 }
 
 /**
- * Sends a request through the proxies of the environment, and resolves with the beginning of its answer. Node's own `fetch` is a
- * library of its own, and to load it takes longer than most of our commands. A server may close a kept connection at the very moment
- * at which it is used again, before it has read anything: then the request is sent once more, on a connection of its own. A large one
- * is not, because the server may have read a part of it: its sender goes on from there.
+ * Sends a request through the proxies of the environment, and resolves with the beginning of its answer. Node's own `fetch` is a library
+ * of its own, and to load it takes longer than most of our commands. A server may close a kept connection at the very moment at which it
+ * is used again, before it has read anything: then the request is sent once more, on a connection of its own. A large request is not sent
+ * again, because the server may have read a part of it; the caller decides how to continue.
  */
 export function sendRequest(url: URL, sent: Sent, env: Env): Promise<IncomingMessage> {
   return sendOnce(url, sent, env).catch((error: unknown) => {
@@ -73,7 +72,7 @@ export class HttpAnswer {
     return this.#message.headers
   }
 
-  /** The body piece by piece. */
+  /** Yields the body of the answer piece by piece. */
   pieces(): AsyncIterator<Uint8Array> {
     return this.#message[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   }

@@ -1,10 +1,9 @@
+import type { Env } from '../env.ts'
 import type { Agent, RequestOptions } from 'node:http'
 import type { RequestOptions as SecureOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import { messageOf } from '../error-message.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** How a request leaves this machine: the module that sends it, the options that lead it there, and headers for a proxy. */
 type Route = {
@@ -16,9 +15,9 @@ type Route = {
 }
 
 /**
- * Finds the way of a request: straight, or through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` name (in lower case
- * too), unless `NO_PROXY` excludes its host. Loopback and a cloud's addresses for its own machines are always reached straight. Node's own support for these variables is
- * younger than the oldest Node that termaite runs on, and has to be switched on before the process starts.
+ * Chooses the route of a request: direct, or through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` names (in lower case too),
+ * unless `NO_PROXY` excludes its host. Loopback and a cloud's addresses for its own machines are always reached directly. Node's own
+ * support for these variables is younger than the oldest Node that termaite runs on, and has to be switched on before the process starts.
  */
 export function routeTo(url: URL, env: Env): Route {
   const secure = url.protocol === 'https:'
@@ -46,7 +45,7 @@ const variables = {
   https: ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'],
 } as const
 
-/** Returns the proxy for an address; undefined when it is reached straight. */
+/** Returns the proxy for an address; undefined if it is reached directly. */
 export function proxyFor(url: URL, env: Env): URL | undefined {
   const named = variables[url.protocol === 'https:' ? 'https' : 'http'].find((name) => !!env[name])
   if (named === undefined || isHere(url.hostname) || isExcluded(url, env)) return undefined

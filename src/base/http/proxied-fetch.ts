@@ -1,15 +1,14 @@
+import type { Env } from '../env.ts'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { sendRequest } from './http-request.ts'
 import { hasProxy, proxyFor, trustAuthorities } from './http-route.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
 const mostRedirects = 10
 
 /**
- * Returns a `fetch` that goes through the proxies of the environment and trusts its authorities, for libraries that take one.
- * Where an address needs no proxy it is the global one.
+ * Returns a `fetch` that goes through the proxies of the environment and trusts its authorities, for libraries that take one. For an
+ * address without a proxy, the global `fetch` is used.
  */
 export function fetchFor(env: Env): typeof fetch {
   return async (input, init) => {

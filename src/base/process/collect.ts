@@ -1,3 +1,4 @@
+import type { Env } from '../env.ts'
 import { childProcesses } from './node-processes.ts'
 import { defined } from '../defined.ts'
 import { killChild } from './kill-child.ts'
@@ -5,7 +6,7 @@ import { ownProgram } from './program-path.ts'
 
 export type RunOptions = {
   cwd: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   input?: string | Uint8Array
   /** Open files that the command is given as its descriptors from 3 on. */
   files?: readonly number[]
@@ -58,7 +59,7 @@ export function collect(command: string, args: readonly string[], options: RunOp
       err = (err + chunk).slice(-mostWords)
       if (options.heard?.(chunk)) end()
     })
-    // A command that does not read its input closes the pipe: that is no failure.
+    // A command that does not read its input closes the pipe: that is not a failure.
     child.stdin?.on('error', () => {}).end(options.input)
     options.signal?.addEventListener('abort', end, { once: true })
   })

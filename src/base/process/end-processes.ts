@@ -2,7 +2,7 @@ import type { Clock } from '../time/clock.ts'
 import type { Proc } from './process-table.ts'
 import { processTable, carries } from './process-table.ts'
 
-/** How long processes may take to end after SIGTERM. */
+/** How long processes may take to exit after SIGTERM. */
 const termGraceMs = 3_000
 
 const killRounds = 40
@@ -20,7 +20,7 @@ export async function endProcesses(leader: number, look: Look, clock: Clock): Pr
     if (!table) return groupMayLive(leader) ? [{ pid: leader, ppid: 0, group: leader, start: '' }] : []
     const known = table.filter((proc) => seen.has(nameOf(proc)))
     if (known.length > 0) return known
-    // The look reads more files than the table did, and may find no free file descriptor for them either.
+    // `look` reads more files than the table did, and may find no free file descriptor for them either.
     const found = await look(table).catch(() => table.filter((proc) => proc.group === leader))
     for (const proc of found) seen.add(nameOf(proc))
     return found

@@ -21,7 +21,7 @@ export function noteOver(mark: string, pid: number, began: number): void {
   overRuns.set(mark, { pid, began })
 }
 
-/** No machine starts so many processes in this time that their numbers come round. */
+/** Within this time no machine starts so many processes that their numbers wrap around. */
 const shortTicks = ticksPerSecond
 
 /** Finds the processes that the runs since the last call have left running. Only Linux can tell; elsewhere none are found. */
@@ -31,7 +31,8 @@ export async function leftProcesses(): Promise<LeftProcess[]> {
   if (runs.length === 0 || process.platform !== 'linux') return []
   const earliest = Math.min(...runs.map(([, { began }]) => began))
   const first = Math.min(...runs.map(([, { pid }]) => pid))
-  // Numbers are given in turn: unless they came round, younger processes have higher ones, and few files need to be read.
+  // Process numbers only grow until they wrap around: if they have not, younger processes have higher ones, and few files need to be
+  // read.
   const from = ticksNow() - earliest < shortTicks && lastNumber() >= first ? first : 0
   return youngProcesses(from, earliest).flatMap(({ pid, start }): LeftProcess[] => {
     const environ = processFile(pid, 'environ')
@@ -62,7 +63,7 @@ function lastNumber(): number {
 /** Ends processes that were left running, unless other ones have their numbers by now. Returns the pids that would not die. */
 export async function endLeft(left: readonly LeftProcess[], clock: Clock): Promise<number[]> {
   const isSame = (pid: number, start: string) => left.some((one) => one.pid === pid && one.start === start)
-  // No process group has this number: each process is stopped by its own number.
+  // No process group has this number: each process is stopped individually.
   const nobody = 2 ** 31 - 1
   return endProcesses(nobody, async (table) => table.filter(({ pid, start }) => isSame(pid, start)), clock)
 }

@@ -12,7 +12,7 @@ export function ownerMark(): string {
 
 /**
  * Says whether the process of a mark still runs. A process that cannot be seen counts as alive: it is on another machine or in
- * another container, or the system does not say now.
+ * another container, or the system cannot tell right now.
  */
 export function isAlive(owner: string): boolean {
   if (!isHere(owner)) return true
@@ -41,7 +41,7 @@ export function ownerPid(owner: string): number {
   return Number(owner.split(',')[2])
 }
 
-/** Used as the start time of a living process if the system does not tell it. */
+/** The start time of a living process if the system does not tell it. */
 const unseen = ''
 
 /**

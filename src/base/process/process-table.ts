@@ -5,7 +5,7 @@ import { childProcesses } from './node-processes.ts'
 export type Proc = { pid: number; ppid: number; group: number; start: string }
 
 /** Lists all living processes, without zombies. */
-export const processTable = coalesced(async () => (process.platform === 'linux' ? processesFrom(0) : fromPs()))
+export const processTable = shareCalls(async () => (process.platform === 'linux' ? processesFrom(0) : fromPs()))
 
 /** Says whether a process has this text in its environment. Only Linux can tell. */
 export async function carries(pid: number, mark: string): Promise<boolean> {
@@ -49,8 +49,8 @@ function fileNumber(path: string): string | undefined {
   }
 }
 
-/** Shared, because fifty runs that end at once would each read all environments. */
-const environments = coalesced(async (): Promise<Map<number, Buffer>> => {
+/** The result is shared, because fifty runs that end at once would each read all environments. */
+const environments = shareCalls(async (): Promise<Map<number, Buffer>> => {
   const pids = process.platform === 'linux' ? processNumbers() : []
   return new Map(
     pids.flatMap((pid): [number, Buffer][] => {
@@ -104,7 +104,7 @@ export function parseStat(pid: number, stat: string): Proc | undefined {
   return { pid, ppid: Number(fields[1]), group: Number(fields[2]), start: fields[19] ?? '' }
 }
 
-/** Lists the processes where there is no /proc. */
+/** Lists the processes on a system without /proc. */
 export async function fromPs(): Promise<Proc[]> {
   const out = await new Promise<string>((resolve) =>
     childProcesses().execFile('/bin/ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) =>
@@ -123,8 +123,10 @@ export function parsePs(out: string): Proc[] {
   })
 }
 
-/** Lets callers share one slow look. Callers that come while a look is under way share the next one, because it begins after they asked. */
-export function coalesced<T>(look: () => Promise<T>): () => Promise<T> {
+/**
+ * Lets callers share one slow scan. Callers that come while a scan is under way share the next one, because it begins after they asked.
+ */
+export function shareCalls<T>(look: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined
   const begin = () => {

@@ -1,10 +1,9 @@
+import type { Env } from '../env.ts'
 import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { gitFolders, projectRoot } from '../files/git.ts'
 import { isWithin, realOrSame } from '../files/real-path.ts'
 import { quotedWord } from '../text/shell-word.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** A PATH without relative folders: the author of the current folder would choose the programs in those. */
 export function absolutePath(path: string): string {
@@ -33,7 +32,7 @@ export function programOutside(word: string, env: Env, trees: readonly string[])
   return undefined
 }
 
-/** Finds a program on the PATH outside every tree of the repository of `cwd`, too. */
+/** Finds a program on the PATH, and passes over those in any tree of the repository of `cwd`. */
 export function findOutside(word: string, env: Env, cwd?: string): string | undefined {
   return programOutside(word, env, treesOf(env, cwd))
 }
@@ -65,10 +64,10 @@ export function ownProgram(word: string, env: Env, cwd: string): string {
 }
 
 /**
- * A command line whose program is not chosen by the project: where a folder of the project on the PATH would decide, the first
- * word is replaced by the program outside, or by a path that does not exist. Any other line stays as it is written.
+ * A command line whose program is not chosen by the project: if a folder of the project on the PATH would decide, the first word is
+ * replaced by the program outside, or by a path that does not exist. Any other line stays as it is written.
  */
-export function unshadowed(line: string, env: Env, cwd: string): string {
+export function bypassFolderProgram(line: string, env: Env, cwd: string): string {
   const [, blank = '', word] = /^(\s*)([\w.+-]+)(?=\s|$)/.exec(line) ?? []
   const path = word === undefined ? undefined : shadowOf(word, env, cwd)
   if (word === undefined || path === undefined) return line
@@ -79,7 +78,7 @@ export function unshadowed(line: string, env: Env, cwd: string): string {
 export function unshadowedArgv(argv: [string, ...string[]], env: Env, cwd: string): [string, ...string[]] {
   const [program, flag, line, ...more] = argv
   if (program === 'bash' && flag === '-c' && line !== undefined)
-    return [shadowOf(program, env, cwd) ?? program, flag, unshadowed(line, env, cwd), ...more]
+    return [shadowOf(program, env, cwd) ?? program, flag, bypassFolderProgram(line, env, cwd), ...more]
   return [shadowOf(program, env, cwd) ?? program, ...argv.slice(1)]
 }
 

@@ -1,3 +1,4 @@
+import type { Env } from '../env.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../time/clock.ts'
 import { once } from 'node:events'
@@ -14,13 +15,13 @@ import { unwatch, watch, watchGroup } from './watchdog.ts'
 export type Command = {
   argv: readonly [string, ...string[]]
   cwd: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
 }
 
 export type Exit = { code?: number; signal?: string }
 
-/** A command that runs in a session of its own. Both outputs must be read, or the run ended. */
+/** A command that runs in a session of its own. Both outputs must be read, or the run must be stopped. */
 export interface Run {
   pid: number
   stdin: Writable
@@ -70,7 +71,7 @@ export async function start(command: Command): Promise<Run> {
     await once(child, 'spawn')
     markMoment('agent')
     child.on('error', () => {})
-    // A command that does not read its input closes the pipe: that is no failure.
+    // A command that does not read its input closes the pipe: that is not a failure.
     child.stdin.on('error', () => {})
     return runOf(child.pid!, { mark, began, at, first }, child.stdin, [child.stdout, child.stderr], left, clock)
   } catch (error) {
@@ -125,7 +126,7 @@ function runOf(
   return run
 }
 
-/** Lets the outputs give what the processes wrote before they died: pipes are read between two turns of the event loop. */
+/** Waits until the pipes deliver what the processes wrote before they died: Node reads pipes between two turns of the event loop. */
 async function afterTransit<T>(result: T): Promise<T> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
   return result
@@ -139,10 +140,10 @@ export async function exitsWithin({ exited }: Pick<Run, 'exited'>, ms: number, c
   return gone.signal.aborted
 }
 
-/** How long an output that another process holds open is waited for after the command ended. */
+/** How long to wait, after the command has exited, for an output that another process holds open. */
 const drainMs = 200
 
-/** More than a pipe holds: what comes after that much is not from the command that ended. */
+/** More bytes than a pipe holds: what follows them was not written by the command that exited. */
 const mostInTransit = 1 << 20
 
 /** One output of a process. It ends when it is closed or cut, and never throws. */

@@ -1,3 +1,4 @@
+import type { Env } from '../env.ts'
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { childProcesses } from './node-processes.ts'
@@ -46,7 +47,7 @@ const runs = new Map<string, number | undefined>()
 let child: ChildProcess | undefined
 
 /** Starts the watchdog ahead of time, in a process that is about to start runs. */
-export function readyWatchdog(env: Readonly<Record<string, string | undefined>>): void {
+export function readyWatchdog(env: Env): void {
   child ??= begin(withoutProject(env).PATH)
 }
 

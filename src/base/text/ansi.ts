@@ -152,7 +152,7 @@ export class AnsiStripper {
     }
   }
 
-  /** A sequence broken off by what cannot be part of it: that is text again. */
+  /** A character that cannot belong to the sequence breaks it off, and is text again. */
   #back(): 'again' {
     this.#state = 'text'
     return 'again'

@@ -39,13 +39,13 @@ export function nestedFields(text: string): Record<string, Record<string, string
     }
     const [, indent, key, value = ''] = /^([ \t]+)("[^"]*"|'[^']*'|[^\s:#-][^:]*):(?:[ \t]+(.*))?$/.exec(line) ?? []
     if (!map || indent === undefined || key === undefined) continue
-    const values = unquoted(value.replace(/\s+#.*$/, '').trim())
+    const values = unquote(value.replace(/\s+#.*$/, '').trim())
     if (entry && indent.length > entry.indent) {
       if (values !== '') entry.values.push(values)
       continue
     }
     entry = { indent: indent.length, values: values === '' ? [] : [values] }
-    map.set(unquoted(key.trim()), entry.values)
+    map.set(unquote(key.trim()), entry.values)
   }
   return Object.fromEntries(
     [...maps].filter(([, one]) => one.size > 0).map(([name, one]) => [name, Object.fromEntries(one)]),
@@ -67,38 +67,38 @@ function fieldsOf(lines: string[]): Record<string, string | string[]> {
 
 function valueOf(first: string, more: string[]): string | string[] | undefined {
   const block = /^([|>])[+-]?\d?$/.exec(first)
-  if (block) return block[1] === '|' ? unindented(more).join('\n').trim() : folded(more)
-  if (first === '' || first.startsWith('#')) return nested(more)
+  if (block) return block[1] === '|' ? removeIndent(more).join('\n').trim() : foldLines(more)
+  if (first === '' || first.startsWith('#')) return blockValue(more)
   const value = [first, ...more.map((line) => line.trim())].join(' ').trim()
   const list = /^\[(.*)\]$/.exec(value)
-  return list ? listed(list[1]!.split(',')) : unquoted(value)
+  return list ? unquoteItems(list[1]!.split(',')) : unquote(value)
 }
 
 /** Reads a value that begins on the next line: a list, or a text. */
-function nested(more: string[]): string | string[] | undefined {
+function blockValue(more: string[]): string | string[] | undefined {
   const lines = more.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
   if (lines.length === 0) return undefined
-  if (lines.every((line) => line.startsWith('- '))) return listed(lines.map((line) => line.slice(2)))
-  return lines.some((line) => field.test(line)) ? undefined : unquoted(lines.join(' '))
+  if (lines.every((line) => line.startsWith('- '))) return unquoteItems(lines.map((line) => line.slice(2)))
+  return lines.some((line) => field.test(line)) ? undefined : unquote(lines.join(' '))
 }
 
-const listed = (items: string[]) => items.map((item) => unquoted(item.trim())).filter((item) => item !== '')
+const unquoteItems = (items: string[]) => items.map((item) => unquote(item.trim())).filter((item) => item !== '')
 
 /** Joins lines to one; an empty line stays a line break. */
-function folded(lines: string[]): string {
-  const parts = unindented(lines)
+function foldLines(lines: string[]): string {
+  const parts = removeIndent(lines)
     .join('\n')
     .trim()
     .split(/\n{2,}/)
   return parts.map((part) => part.replaceAll('\n', ' ')).join('\n')
 }
 
-function unindented(lines: string[]): string[] {
+function removeIndent(lines: string[]): string[] {
   const indent = /^[ \t]*/.exec(lines.find((line) => line.trim() !== '') ?? '')![0].length
   return lines.map((line) => line.slice(indent).trimEnd())
 }
 
-function unquoted(value: string): string {
+function unquote(value: string): string {
   if (/^'.*'$/s.test(value)) return value.slice(1, -1).replaceAll("''", "'")
   if (!/^".*"$/s.test(value)) return value
   try {

@@ -1,4 +1,4 @@
-/** A longer line is no message of a CLI. */
+/** A line longer than this cannot be a message of a CLI. */
 const longestLine = 64 * 1024 * 1024
 
 /** Cuts a stream into lines. Lines beyond the limit are dropped and counted. */

@@ -14,7 +14,7 @@ export function callAfter(clock: Clock, ms: number, signal: AbortSignal, act: ()
   })
 }
 
-/** Resolves when `signal` aborts, at once where it already has; it never rejects. */
+/** Resolves when `signal` aborts, at once if it already has; it never rejects. */
 export function untilAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(undefined)
@@ -22,7 +22,7 @@ export function untilAborted(signal: AbortSignal): Promise<undefined> {
   })
 }
 
-/** Waits for a result at most so long; undefined when it has not come by then. */
+/** Waits for a result for at most `ms`; undefined if it has not come by then. */
 export async function within<T>(clock: Clock, result: Promise<T>, ms: number): Promise<T | undefined> {
   const enough = new AbortController()
   try {
@@ -33,7 +33,7 @@ export async function within<T>(clock: Clock, result: Promise<T>, ms: number): P
 }
 
 /** Runs something with a signal that aborts after `ms`, with an error that names the time. */
-export async function limited<T>(clock: Clock, ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withTimeLimit<T>(clock: Clock, ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, done] = [new AbortController(), new AbortController()]
   callAfter(clock, ms, done.signal, () => limit.abort(new Error(`it took longer than ${ms / 1000} seconds`)))
   try {
@@ -84,23 +84,23 @@ let awakeSince = -Infinity
  * ended meanwhile last a moment longer, so that whatever others did meanwhile is read before anybody calls them silent.
  */
 export function stoodStill(): void {
-  awakeSince = elapsed()
+  awakeSince = processMilliseconds()
 }
 
-/** Not `performance.now()`, which loads a part of Node that nothing else of a start needs. */
-function elapsed(): number {
+/** `performance.now()` is not used, because it loads a part of Node that nothing else of a start needs. */
+function processMilliseconds(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1000 + nanoseconds / 1e6
 }
 
 export const realClock: Clock = {
   now: () => Date.now(),
-  elapsed,
+  elapsed: processMilliseconds,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()
-      const due = elapsed() + ms
-      // setTimeout overflows above 2^31-1 ms and would fire at once; of a negative time Node warns on stderr.
+      const due = processMilliseconds() + ms
+      // setTimeout overflows above 2^31-1 ms and would fire at once; for a negative time Node prints a warning.
       let timer = setTimeout(ended, Math.min(Math.max(ms, 0), 2_147_483_647))
       function ended() {
         if (due >= awakeSince) return done()

@@ -181,7 +181,7 @@ function wordsOf(option: Option, room = Infinity): string {
   const end = allows === undefined ? '' : ` · ${allows}`
   const label = oneLine(option.label)
   const most = Math.max(1, room - end.length)
-  // The cut text would end the colour of the words behind it.
+  // The colours are removed from a label that is cut, because the cut would end the colour of the words after it.
   return (visibleWidth(label) > most ? stripTerminalSequences(truncateToWidth(label, most, '…')) : label) + end
 }
 

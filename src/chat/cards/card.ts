@@ -24,7 +24,7 @@ type CardParts = {
   clock: Clock
   /** How many rows the card may take; without it, as many as fit on a small screen. */
   rows?(): number
-  /** How many rows it may take while the person reads a long body. */
+  /** How many rows the card may take while the person reads a long body. */
   most?(): number
   /** Called when the card has to be painted again. */
   changed(): void
@@ -45,7 +45,7 @@ const cardKeys = [
   'pageDown',
   'ctrl+o',
 ] as const
-/** Shown in place of the key hints until the card takes keys. */
+/** The text in place of the key hints until the card takes keys. */
 const notYet = 'Keys go to the input until you pause'
 const smallest = 19
 const boxEdges = 2

@@ -103,7 +103,7 @@ export interface PromptSources {
   files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
   /** Finds the resources of MCP servers that can be named after an @, as far as they are known at once. */
   resources(typed: string, signal: AbortSignal): Promise<NamedResource[]>
-  /** Keeps a picture that was pasted; undefined when the bytes are no picture that models can see. */
+  /** Keeps a picture that was pasted; undefined when the bytes are not a picture that models can see. */
   keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined>
   /** Keeps the pictures that pasted paths name, in the first of the `readings` that fits; undefined if the paths name no pictures. */
   keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined>
@@ -133,7 +133,7 @@ export interface ChatDesk {
   takeBack(): string | undefined
   /** Cancels the turn or the command that runs; false when none does. */
   cancel(): boolean
-  /** How long the command has run that somebody waits for, in ms; undefined when none runs that could go to the background. */
+  /** How long the command that somebody waits for has been running, in ms; undefined if no running command could go to the background. */
   commandRunsFor(): number | undefined
   /** Sends that command to the background; false when none runs. */
   moveToBackground(): boolean

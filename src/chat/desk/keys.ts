@@ -94,7 +94,7 @@ export const chatKeys = {
       does: 'Moves the chosen answer down, if the order of the answers matters.',
     },
     open: { keys: ['ctrl+o', 'pageDown'], does: 'Shows the next page of a long question.' },
-    back: { keys: ['pageUp'], does: 'Shows the page before.' },
+    back: { keys: ['pageUp'], does: 'Shows the previous page.' },
     escape: { keys: ['escape'], does: 'Gives the harmless answer, which the card names.' },
   },
   board: {
@@ -152,7 +152,7 @@ const libraryRows = {
     'tui.editor.cursorDown': 'Moves down a line, or back to a later prompt.',
     'tui.editor.cursorLeft': 'Moves left.',
     'tui.editor.cursorRight': 'Moves right.',
-    'tui.editor.cursorWordLeft': 'Moves to the word before.',
+    'tui.editor.cursorWordLeft': 'Moves to the previous word.',
     'tui.editor.cursorWordRight': 'Moves to the next word.',
     'tui.editor.cursorLineStart': 'Moves to the beginning of the line.',
     'tui.editor.cursorLineEnd': 'Moves to the end of the line.',
@@ -170,11 +170,11 @@ const libraryRows = {
   reading: {
     'tui.altScreen.top': 'Scrolls to the beginning of the conversation.',
     'tui.altScreen.bottom': 'Scrolls to the newest line and follows it.',
-    'tui.altScreen.previousPrompt': 'Scrolls to the prompt before.',
+    'tui.altScreen.previousPrompt': 'Scrolls to the previous prompt.',
     'tui.altScreen.nextPrompt': 'Scrolls to the next prompt.',
     'tui.altScreen.search': 'Searches the conversation.',
     'tui.altScreen.searchNext': 'In a search: goes to the next match.',
-    'tui.altScreen.searchPrevious': 'In a search: goes to the match before.',
+    'tui.altScreen.searchPrevious': 'In a search: goes to the previous match.',
     'tui.altScreen.searchClose': 'In a search: closes it.',
   },
 } as const satisfies Record<string, Partial<Record<Keybinding, string>>>

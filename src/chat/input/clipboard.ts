@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import { spawn } from 'node:child_process'
 import { killChild } from '../../base/process/kill-child.ts'
 import { withoutProject } from '../../base/process/program-path.ts'
@@ -5,8 +6,6 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Clock } from '../../base/time/clock.ts'
 import { withoutModelKeys } from '../../core/profile/key-variables.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** The content of the clipboard: the bytes of a picture, a text, or a sentence that says why nothing could be read. */
 export type Pasted = { picture: Buffer } | { text: string } | { why: string }

@@ -179,7 +179,7 @@ export class InputBox implements Component, Focusable {
         return readings ? this.#pictures(text, readings) : [text]
       }
       const kept = await desk.sources.keepPicture(found.picture, 'clipboard')
-      if (!kept) say('The clipboard holds a picture that is no PNG, JPEG, GIF or WebP.')
+      if (!kept) say('The clipboard holds a picture that is not a PNG, JPEG, GIF or WebP.')
       for (const problem of kept?.problems ?? []) say(problem)
       return kept?.texts ?? []
     })

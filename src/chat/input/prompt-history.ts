@@ -35,7 +35,7 @@ export class PromptHistory {
 
 const tidy = (text: string) => cleanText(text).replaceAll('\t', '    ').trim()
 
-/** Up and Down through the history, by the editor's own list, which is filled when Up is first pressed. */
+/** Goes through the history with Up and Down, by the editor's own list, which is filled when Up is first pressed. */
 export class HistoryRecall {
   #editor: PromptEditor
   #history: PromptHistory
@@ -64,7 +64,7 @@ export class HistoryRecall {
     if (this.#loaded === 'all') this.#remember(text)
   }
 
-  /** Moves the cursor up; from the first line it recalls the prompt before. */
+  /** Moves the cursor up; from the first line it recalls the previous prompt. */
   up(key: string): void {
     const before = this.#place()
     this.#editor.handleInput(key)

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -6,8 +7,6 @@ import { editFile } from '../../base/process/editor.ts'
 import { withoutProject } from '../../base/process/program-path.ts'
 import { isInstalled } from '../input/clipboard.ts'
 import { withoutModelKeys } from '../../core/profile/key-variables.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Programs that own the clipboard of this machine; over a remote connection only the terminal can reach it. */
 const programs: readonly { argv: readonly [string, ...string[]]; needs?: string }[] = [

@@ -19,7 +19,7 @@ type InputAreaParts = {
   wholeRoom(): number
 }
 
-/** The least rows for a card, if the screen has as many: the input below the card takes at most the rest. */
+/** The fewest rows that a card gets, if the screen has as many: the input below the card takes at most the rest. */
 const leastCard = 8
 /** The input has at least a row for the words, and one for the suggestion that Enter would take. */
 const leastInput = 2
@@ -94,7 +94,7 @@ export class InputArea {
     const { place, tui } = this.#parts
     place.clear()
     for (const component of [first, ...others]) place.addChild(component)
-    // The palette keeps the keys until it is closed.
+    // An open palette gets the keys until it is closed.
     if (!tui.hasOverlay()) tui.setFocus(first)
   }
 

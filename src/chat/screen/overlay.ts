@@ -29,7 +29,7 @@ export class Overlay {
   show(component: Component, { width, maxHeight, margin }: OverlaySize): void {
     const { tui, broken } = this.#parts
     this.#shown = tui.showOverlay(new GuardedComponent(component, broken), {
-      // Read at every paint, so that the component follows the window.
+      // The size is read at every paint, so that the component follows the window.
       get width() {
         return width(tui.terminal.columns)
       },

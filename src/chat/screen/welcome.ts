@@ -57,7 +57,7 @@ function centred(lines: readonly string[], width: number): string[] {
   return lines.map((line) => margin + line)
 }
 
-/** Drawn in advance: a font at run time would delay the start more than the whole screen does. */
+/** The letters were drawn in advance: a font at run time would delay the start more than the whole screen does. */
 const largeLetters: readonly string[] = [
   '██████  ██████  █████   ██   ██   ████   ██  ██████  ██████',
   '  ██    ██      ██  ██  ███ ███  ██  ██  ██    ██    ██',
@@ -66,7 +66,7 @@ const largeLetters: readonly string[] = [
   '  ██    ██████  ██  ██  ██   ██  ██  ██  ██    ██    ██████',
 ]
 
-/** For a window too small for the large letters. */
+/** The name of the program for a window that is too small for the large letters. */
 const smallLetters: readonly string[] = [
   '▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀',
   ' █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀',

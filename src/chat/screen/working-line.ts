@@ -23,7 +23,7 @@ const silentMs = 5000
 /** After this long the line says how a command is sent to the background. */
 const longCommandMs = 5000
 
-/** How long the command has run that can be sent to the background, and the name of the key for that. */
+/** How long the command that can be sent to the background has been running, and the name of the key for that. */
 type CommandState = { runsFor(): number | undefined; key: string }
 
 /** The agents that work or worked inside a turn, and whether their board is open. */
@@ -130,7 +130,7 @@ export class WorkingLine implements Component {
         return [{ forms: forms as [string, ...string[]], priority: 10 }]
       }
       if (waiting?.until !== undefined && !this.#asked()) return [{ forms: [spinner], priority: 10 }, ...waitPart]
-      // Nothing starts while a question is open.
+      // While a question is open, the turn waits for its answer and is not starting anything.
       const words = this.#asked() ? theme.warn(waitsForAnswer) : (waits ?? 'starting')
       return [{ forms: [`${spinner} ${words}`], priority: 10 }]
     }
@@ -167,7 +167,7 @@ const waitsForAnswer = 'waits for your answer'
 
 const clipped = (words: string, most: number) => truncateToWidth(words, most, '…')
 
-/** Ticks only while it is needed, so that an idle screen has no timer at all. */
+/** The line ticks only while it is needed, so that an idle screen has no timer at all. */
 export class Ticker {
   #clock: Clock
   #signal: AbortSignal

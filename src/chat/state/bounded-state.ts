@@ -107,7 +107,7 @@ export class BoundedState {
         this.#set(withChanges(this.#now, turn, changed))
       }
     } catch {
-      // The lines stay as they are.
+      // Without counts, the closing lines stay as they are.
     } finally {
       this.#isCounting = false
     }

@@ -15,7 +15,7 @@ export type RunningTurn = {
   files: readonly string[]
   /** The thing that the turn waits for, and since when. */
   waiting?: { words: string; since: number; until?: number }
-  /** The phase of its framework, if the turn has one. */
+  /** The phase of the turn's framework, if it has one. */
   phase?: { framework: Framework; words: string }
   /** The amounts that the turn and all agents inside it have used and may use, as last reported. */
   budget?: Pick<Extract<Event, { type: 'budget' }>, 'used' | 'allowed'> & { at: number }

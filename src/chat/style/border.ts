@@ -82,7 +82,7 @@ function spaces(count: number): string {
   return (knownSpaces[count] ??= ' '.repeat(count))
 }
 
-/** A selected text without the border that was selected with it. */
+/** A selected text, without the border that was selected along with it. */
 export function withoutSides(text: string): string {
   return text
     .split('\n')

@@ -4,7 +4,10 @@ export type DiffLine = { type: 'added' | 'removed' | 'same' | 'skip'; text: stri
 
 type Diff = Extract<Shown, { type: 'diff' }>
 
-/** Enough for every edit that a person reads; after this time the two texts are shown without a comparison. */
+/**
+ * How long a comparison may take: enough for every edit that a person reads. After this time the two texts are shown without a
+ * comparison.
+ */
 const timeoutMs = 150
 
 /** The changed lines with three lines of context. The first diff loads the library. */

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { TUI } from '@earendil-works/pi-tui'
 
 /** Wraps text in a colour, or returns it unchanged. */
@@ -91,7 +92,10 @@ export const dark: Theme = {
   ...named([magenta, brightBlue, cyan], [brightMagenta, brightCyan]),
 }
 
-/** On white, yellow and most bright colours cannot be read: warnings are magenta, which no agent has here. */
+/**
+ * The theme for a white background, on which yellow and most bright colours cannot be read: warnings are magenta, which no agent has
+ * here.
+ */
 export const light: Theme = {
   ...dark,
   name: 'light',
@@ -103,7 +107,7 @@ export const light: Theme = {
   ...named([blue, cyan, brightBlack], [brightBlue, none]),
 }
 
-/** For NO_COLOR: weight, underline and reverse alone. */
+/** The styles for NO_COLOR: weight, underline and reverse alone. */
 export const plain: Theme = {
   name: 'plain',
   accent: none,
@@ -170,8 +174,6 @@ function hashOf(name: string): number {
   for (const char of name) sum = (sum * 37 + char.codePointAt(0)!) % 9973
   return sum
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** How long a terminal may take to report its background: it may be far away or busy. No paint waits for it. */
 const patienceMs = 10_000

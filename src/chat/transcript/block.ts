@@ -71,7 +71,7 @@ export type AgentRow = {
   state: RowState
   since: number
   ms?: number
-  /** The tokens that it has used so far; `source` says how well the number is known. */
+  /** The tokens that the agent has used so far; `source` says how well the number is known. */
   tokens?: { used: number; source: 'reported' | 'estimated' }
   /** Whether the agent works in a terminal that a person can watch. */
   terminal?: true

@@ -61,7 +61,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
   const dropped = io.in.isTTY ? io.hangup?.() : undefined
   const over = new AbortController()
   try {
-    const bare = await opened(terminals.host, agent.name)
+    const bare = await openHost(terminals.host, agent.name)
     // A CLI whose folder was removed would continue in the removed folder and lose its work.
     if (options.isRemade) await (await (await bare()).find(session.state.terminal))?.close()
     const host = seen.watch(bare)
@@ -77,10 +77,10 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
     const end = await working
     await save()
     session.keep({ owner: '' })
-    return ended(io, ready, {
+    return reportEnd(io, ready, {
       end,
       meter,
-      stays: await cleared(options.workspace, ready, await bare()),
+      stays: await removeWorktreeIfFree(options.workspace, ready, await bare()),
       interrupted: wish === 'interrupted',
     })
   } finally {
@@ -164,7 +164,7 @@ async function beginWork(
     },
     mask: border.toward('vendor'),
   }).finally(() => over.abort())
-  // Not awaited: the reports end with the supervision.
+  // Not awaited: the reports stop with the supervision.
   void status.keep(over.signal)
   return { working }
 }
@@ -176,7 +176,7 @@ function answerCommand(hubId: string, ticket: string | undefined): string {
 }
 
 /** Opens the terminal host. The error names the system's reason and the usual remedy. */
-async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Promise<H>> {
+async function openHost<H>(host: () => Promise<H>, name: string): Promise<() => Promise<H>> {
   try {
     const found = await host()
     return async () => found
@@ -190,7 +190,7 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
 }
 
 /** Removes the worktree, unless it still holds work of a task, or its CLI runs on in a terminal that outlives this process. */
-async function cleared(
+async function removeWorktreeIfFree(
   workspace: TaskWorkspace,
   { session, agent }: ReadyAgent,
   host: TerminalHost,
@@ -221,7 +221,7 @@ function resumeCommand(
 
 type End = { end: SupervisionEnd; meter: TokenMeter; stays: string | undefined; interrupted: boolean }
 
-function ended(
+function reportEnd(
   io: Io,
   { session, agent, workflow, clones }: ReadyAgent,
   { end, meter, stays, interrupted }: End,

@@ -38,7 +38,7 @@ export async function attend(
     if (left === 'gone') last = terminal
     if (left !== 'held' || over.aborted) continue
     await save()
-    const wish = await asked(io, over)
+    const wish = await askToLeave(io, over)
     if (wish) return wish
   }
   return undefined
@@ -71,7 +71,7 @@ async function waitedHere(
   return held.signal.aborted ? 'held' : 'other'
 }
 
-async function asked(io: Io, over: AbortSignal): Promise<LeaveChoice | undefined> {
+async function askToLeave(io: Io, over: AbortSignal): Promise<LeaveChoice | undefined> {
   try {
     const answer = await ask(io, 'The session is saved. Exit or continue? [e/c] ', over)
     return /^\s*e/i.test(answer) ? 'exit' : undefined

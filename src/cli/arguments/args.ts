@@ -5,7 +5,7 @@ import { nearest } from '../../base/text/nearest.ts'
 
 export function parse(command: CliCommand, argv: readonly string[]): Parsed {
   const flags = command.flags ?? {}
-  const parsed = read(command, argv)
+  const parsed = readArguments(command, argv)
   for (const [name, flag] of Object.entries(flags)) {
     const value = parsed.values[name]
     if (value === '' && name !== 'prompt') throw new UsageError(`--${name} needs a <${flag.value}>, but it is empty.`)
@@ -20,7 +20,7 @@ export function parse(command: CliCommand, argv: readonly string[]): Parsed {
  * Reads the flags and words of a command line. Node has a parser too, which takes every start longer to load than the rest of the
  * command line takes. The argument of a flag may begin with "-", as an item of a Markdown list does.
  */
-function read(command: CliCommand, argv: readonly string[]): Parsed {
+function readArguments(command: CliCommand, argv: readonly string[]): Parsed {
   const known: Flags = { ...command.flags, help: { short: 'h', help: '' } }
   const parsed: Parsed = { values: {}, words: [] }
   const refuse = (why: string) => new UsageError(`${why} See: ${usage(command)} --help`)

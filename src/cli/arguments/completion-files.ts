@@ -10,7 +10,7 @@ import { UsageError } from '../../core/io.ts'
 /** Where the completion of one shell is kept: its script, and the shell's start file if that has to read the script. */
 type Place = { script: string; start?: { file: string; line: string } }
 
-/** The end of a line of ours in a start file, by which it is found again. */
+/** Ends each line that termaite adds to a shell's start file, so that the line is found again. */
 const mark = '# added by termaite completion --install'
 
 export const shellNames = ['bash', 'zsh', 'fish'] as const
@@ -19,14 +19,16 @@ export type ShellName = (typeof shellNames)[number]
 /** Writes a shell's completion script, and says what was done, a sentence for each file. */
 export function installCompletion(shell: ShellName, script: string, env: Io['env']): string[] {
   const place = placeOf(shell, env)
-  const said = [replaced(place.script, `${script}\n`) ? `Wrote ${place.script}.` : `${place.script} is up to date.`]
+  const said = [
+    writeIfDifferent(place.script, `${script}\n`) ? `Wrote ${place.script}.` : `${place.script} is up to date.`,
+  ]
   if (!place.start) return said
   const { file, line } = place.start
-  const before = textOf(file)
+  const before = readIfPresent(file)
   if (before.split('\n').includes(`${line} ${mark}`)) return [...said, `${file} reads it already.`]
   // A line that an earlier version wrote otherwise is replaced.
   const rest = withoutOurs(before)
-  replaced(file, `${rest}${rest === '' || rest.endsWith('\n') ? '' : '\n'}${line} ${mark}\n`)
+  writeIfDifferent(file, `${rest}${rest === '' || rest.endsWith('\n') ? '' : '\n'}${line} ${mark}\n`)
   return [...said, `Added a line to ${file} that reads it.`]
 }
 
@@ -39,9 +41,9 @@ export function removeCompletion(shell: ShellName, env: Io['env']): string[] {
     said.push(`Removed ${script}.`)
   }
   if (!start) return said
-  const before = textOf(start.file)
+  const before = readIfPresent(start.file)
   const after = withoutOurs(before)
-  if (after !== before && replaced(start.file, after)) said.push(`Removed termaite’s line from ${start.file}.`)
+  if (after !== before && writeIfDifferent(start.file, after)) said.push(`Removed termaite’s line from ${start.file}.`)
   return said
 }
 
@@ -58,7 +60,7 @@ function placeOf(shell: ShellName, env: Io['env']): Place {
   if (shell === 'zsh') return { script: join(data, 'zsh/site-functions/_termaite'), start }
   const script = join(data, 'bash-completion/completions/termaite')
   // The package bash-completion finds the script by its folder, when Tab is pressed for the first time.
-  const isFound = /bash[_-]completion/.test(withoutOurs(textOf(start!.file)))
+  const isFound = /bash[_-]completion/.test(withoutOurs(readIfPresent(start!.file)))
   return isFound ? { script } : { script, start }
 }
 
@@ -94,7 +96,7 @@ function withoutOurs(text: string): string {
   return lines.filter((line) => !line.endsWith(mark)).join('\n')
 }
 
-function textOf(file: string): string {
+function readIfPresent(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -104,7 +106,7 @@ function textOf(file: string): string {
 }
 
 /** Writes a file if it differs; a link to it and its permissions stay. Returns whether it was written. */
-function replaced(path: string, text: string): boolean {
+function writeIfDifferent(path: string, text: string): boolean {
   try {
     const file = existsSync(path) ? realpathSync(path) : path
     if (existsSync(file) && readFileSync(file, 'utf8') === text) return false

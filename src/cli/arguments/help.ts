@@ -11,7 +11,7 @@ export function helpText(command: CliCommand, more = ''): string {
   return [
     ...usageLines(command),
     '',
-    ...wrapped(command.summary, width),
+    ...wrapLine(command.summary, width),
     ...(more ? ['', more] : []),
     '',
     'Flags:',
@@ -47,7 +47,7 @@ export function overview(commands: readonly CliCommand[]): string {
     'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab changes the leash, F1 lists the commands, /exit or Ctrl+D leaves.'
   const exits = `Exit: ${exitWords}. The chat exits with 0, or with 130 when leaving it cancelled a turn.`
   const rows = commands.map(({ name, summary }): [string, string] => [`termaite ${name}`, summary])
-  const texts = [chat, exits].flatMap((text) => ['', ...wrapped(text, width, '      ')])
+  const texts = [chat, exits].flatMap((text) => ['', ...wrapLine(text, width, '      ')])
   return ['Commands:', ...twoColumns(rows), ...texts].join('\n')
 }
 
@@ -56,12 +56,12 @@ export function twoColumns(rows: readonly (readonly [string, string])[]): string
   const left = Math.max(...rows.map(([name]) => name.length))
   const indent = ' '.repeat(left + 4)
   return rows.flatMap(([name, words]) => {
-    const [first = '', ...rest] = wrapped(words, width - indent.length)
+    const [first = '', ...rest] = wrapLine(words, width - indent.length)
     return [`  ${name.padEnd(left)}  ${first}`, ...rest.map((line) => indent + line)]
   })
 }
 
-function wrapped(text: string, most: number, indent = ''): string[] {
+function wrapLine(text: string, most: number, indent = ''): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)

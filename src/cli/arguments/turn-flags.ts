@@ -80,7 +80,7 @@ export const turnFlags: Flags = {
 }
 
 /** The agent that the person named, checked; `auto` names none. */
-export function aimed(wanted: string | undefined, names: readonly string[]): { agent?: string } {
+export function chosenAgent(wanted: string | undefined, names: readonly string[]): { agent?: string } {
   if (wanted === undefined || wanted === '' || wanted === 'auto') return {}
   if (!names.includes(wanted)) throw new UsageError(`there is no agent "${wanted}"; configured: ${names.join(', ')}.`)
   return { agent: wanted }
@@ -123,7 +123,7 @@ export function budgetIn(values: Parsed['values'], agents: readonly AgentSetting
   const unknown = agents.filter((agent) => priceKnowledge(agent) === 'unknown').map(({ name }) => name)
   if (unknown.length > 0)
     throw new UsageError(
-      `--max-cost cannot be held, because the price of an answer of ${unknown.join(', ')} is not known. Use --max-tokens, or add -a and --only with an agent whose price is known.`,
+      `--max-cost cannot be enforced, because the price of an answer of ${unknown.join(', ')} is not known. Use --max-tokens, or add -a and --only with an agent whose price is known.`,
     )
   // A model on this machine costs nothing, and reports no cost.
   const free = agents.some((agent) => priceKnowledge(agent) === 'free')

@@ -108,10 +108,10 @@ async function keep({ io, place, crews, open }: OpenedCrew): Promise<number> {
 
 /** Runs a verb that is also an MCP tool. The keeper process finishes what the tool started. */
 async function call(desk: OpenedCrew, verb: string, words: readonly string[]): Promise<number> {
-  const { text, data } = await called(desk, verb, words)
+  const { text, data } = await callTool(desk, verb, words)
   const { io, values } = desk
   if (io.signal.aborted) return Number(io.signal.reason)
-  if (verb === 'artifact' && 'earlier' in data) return unanswered(desk, data)
+  if (verb === 'artifact' && 'earlier' in data) return reportNoAnswer(desk, data)
   const answer = verb === 'artifact' ? String(data.output) : text
   print(io, values.json ? JSON.stringify(data) : answer)
   // A script reads the answer alone from the output.
@@ -125,7 +125,7 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
 }
 
 /** Prints no answer if the last prompt has none: a script would mistake an earlier answer for it. */
-function unanswered({ io, values }: OpenedCrew, data: Record<string, unknown>): number {
+function reportNoAnswer({ io, values }: OpenedCrew, data: Record<string, unknown>): number {
   const { slot, ...answer } = data as Unanswered & { slot: number }
   const isLate = mayAnswer(answer)
   if (values.json) print(io, JSON.stringify(data))
@@ -134,10 +134,10 @@ function unanswered({ io, values }: OpenedCrew, data: Record<string, unknown>): 
   return isLate ? exit.later : exit.failed
 }
 
-async function called({ io, place, crews, open, values }: OpenedCrew, verb: string, words: readonly string[]) {
+async function callTool({ io, place, crews, open, values }: OpenedCrew, verb: string, words: readonly string[]) {
   const { tool: name, input } = toolVerbs[verb]!
   const tool = crews.tools.find((one) => one.name === name)!
-  const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
+  const wishes = parseOrUsageError(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
   // A slot's state is up to date only while a keeper runs, and nothing can be sent to an agent that stopped with its keeper.
   if (verb === 'wait' || verb === 'send' || verb === 'artifact') await ensureKeeper(io, place, open)
   const result = await tool.run(wishes, {
@@ -152,7 +152,7 @@ async function called({ io, place, crews, open, values }: OpenedCrew, verb: stri
   return result as { text: string; data: Record<string, unknown> }
 }
 
-function parsed<T>(parse: () => T): T {
+function parseOrUsageError<T>(parse: () => T): T {
   try {
     return parse()
   } catch (error) {
@@ -198,7 +198,7 @@ function nobodyWords({ open, settings }: OpenedCrew): string {
 
 async function spawn(desk: OpenedCrew, words: readonly string[]): Promise<number> {
   const { io, values } = desk
-  const { text, data } = await called(desk, 'spawn', words)
+  const { text, data } = await callTool(desk, 'spawn', words)
   if (values.json) print(io, JSON.stringify(data))
   else print(io, `${text}\nWatch it: termaite crew attach ${data.slot}`)
   return 0
@@ -233,7 +233,7 @@ async function close({ io, open, values }: OpenedCrew, words: readonly string[])
   const ended = members + (await endTerminals(io, ({ of }) => of === 'nobody')).length
   if (values.json)
     print(io, JSON.stringify({ ended, kept: kept.map(({ id, worktree }) => ({ slot: id, ...worktree })) }))
-  else print(io, `The crew is closed. ${ended} ${ended === 1 ? 'agent was' : 'agents were'} ended.`)
+  else print(io, `The crew is closed. ${ended} ${ended === 1 ? 'agent was' : 'agents were'} stopped.`)
   for (const { worktree } of kept)
     say(
       io,

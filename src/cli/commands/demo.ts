@@ -68,7 +68,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
         ? (text: string) => `\u001b[1m${text}\u001b[0m`
         : (text: string) => text
     const step = async (words: string, argv: string[]) => {
-      io.out.write(`\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}\n`)
+      io.out.write(`\n${bold(words)}\n$ termaite ${argv.map(quoteWord).join(' ')}\n`)
       return program.run(argv, inside)
     }
     print(io, 'Several agents share one project. The demo needs no account and no network,')
@@ -142,6 +142,6 @@ function silent(io: Io): Io {
   return Object.create(io, { out: { value: nowhere() }, err: { value: nowhere() }, signal: { value: signal } }) as Io
 }
 
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return /^[\w./-]+$/.test(word) ? word : `"${word}"`
 }

@@ -15,7 +15,7 @@ import { oneLine } from '../../base/text/table.ts'
 
 /** Lets an agent read the project and write AGENTS.md, after a yes. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
-  // Checked first: the agent works for minutes before it asks.
+  // Whether somebody can be asked is checked first, because the agent works for minutes before it asks.
   if (!values.yes && (io.piped || !io.in.isTTY))
     throw new UsageError(
       'init asks before it writes, and there is no terminal to ask in. Add --yes to write without asking.',

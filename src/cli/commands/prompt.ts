@@ -32,7 +32,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/text/table.ts'
 import { isNote } from '../../core/talk/command.ts'
 import { inMode } from '../../settings/work-mode.ts'
-import { aimed, allowedCalls, budgetIn, flag, list, text } from '../arguments/turn-flags.ts'
+import { chosenAgent, allowedCalls, budgetIn, flag, list, text } from '../arguments/turn-flags.ts'
 
 /** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
 export async function run(io: Io, { values, words }: Parsed, program: Program): Promise<number> {
@@ -64,7 +64,7 @@ async function readRun(io: Io, values: Parsed['values']) {
   const names = agents.map(({ name }) => name)
   const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
   const only = values.only === true
-  if (only) refuseOnly(values, aimed(wanted, names).agent)
+  if (only) refuseOnly(values, chosenAgent(wanted, names).agent)
   const schema = await readSchema(io, values)
   const wishes = wishesOf(values, mode, only ? agents.filter(({ name }) => name === wanted) : agents)
   return { place, read, settings, own, names, wanted, only, schema, wishes }
@@ -128,8 +128,8 @@ async function runChat(io: Io, asked: AskedRun, values: Parsed['values'], words:
     read,
     wishes,
     ...screenOf(io, settings, values),
-    ...said(words),
-    ...aimed(wanted, names),
+    ...promptOf(words),
+    ...chosenAgent(wanted, names),
   })
 }
 
@@ -137,7 +137,7 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
   const { place, own, names, wishes, only, schema } = asked
   for (const warning of own.warnings) say(io, `termaite: ${warning}`)
   if (names.length === 0) throw new UsageError(noAgentWords(asked.settings))
-  const aim = aimed(asked.wanted, names)
+  const aim = chosenAgent(asked.wanted, names)
   const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
   const typed = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
@@ -163,7 +163,7 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
     ...(terms ? { terms } : {}),
     ...aim,
   })
-  return printTurn(debug ? traced(io, turn, app.border) : turn, {
+  return printTurn(debug ? traceEvents(io, turn, app.border) : turn, {
     format: (text(values['output-format']) ?? 'text') as Format,
     out: io.out,
     err: io.err,
@@ -204,7 +204,7 @@ async function wholePrompt(app: App, { typed, piped }: TypedPrompt, instruction:
 }
 
 /** Prints each event to stderr as it comes, for --debug. */
-async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): AsyncGenerator<Event> {
+async function* traceEvents(io: Io, events: AsyncIterable<Event>, border: Border): AsyncGenerator<Event> {
   const began = io.clock.elapsed()
   for await (const event of events) {
     say(
@@ -257,7 +257,7 @@ function screenOf({ env }: Io, { screenReader }: Settings, values: Parsed['value
   return { altScreen, lines: env.TERM === 'dumb' || screenReader }
 }
 
-const said = (words: readonly string[]) => (words.length > 0 ? { prompt: words.join(' ') } : {})
+const promptOf = (words: readonly string[]) => (words.length > 0 ? { prompt: words.join(' ') } : {})
 
 const patienceMs = 3_000
 

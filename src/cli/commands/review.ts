@@ -14,7 +14,7 @@ import { placeOf } from '../../home/place.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { aimed, budgetIn, text } from '../arguments/turn-flags.ts'
+import { chosenAgent, budgetIn, text } from '../arguments/turn-flags.ts'
 
 /** Lets an agent review changes. Findings go to stdout, all else to stderr; a finding of severity high is exit code 1. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -24,7 +24,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const agents = enabledAgents(settings)
   if (agents.length === 0) throw new UsageError(noAgentWords(settings))
   const names = agents.map(({ name }) => name)
-  const wish = { range: words[0] ?? '', ...aimed(text(values.agent) ?? io.env.TERMAITE_AGENT, names) }
+  const wish = { range: words[0] ?? '', ...chosenAgent(text(values.agent) ?? io.env.TERMAITE_AGENT, names) }
   const focus = text(values.focus)?.trim()
   const app = await openApp(io, place, settings, { budget: budgetIn(values, agents) })
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)

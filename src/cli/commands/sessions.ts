@@ -20,7 +20,7 @@ import { followMove, moveProject, refuseMove } from '../../turn/moved-project.ts
 import { openProject, slugOf } from '../../home/project.ts'
 import { endKilledTurns } from '../../turn/killed-turns.ts'
 import { localTime } from '../../base/time/local-time.ts'
-import { fenced } from '../../base/text/markdown-fence.ts'
+import { fenceText } from '../../base/text/markdown-fence.ts'
 import { sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 import { borderOf } from '../../border/border.ts'
@@ -57,8 +57,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         const session = await sessionNamed(asked, id)
         const format = typeof values.format === 'string' ? values.format : values.json ? 'json' : 'markdown'
         const mask = borderOf(io.env, place.home).toward('export')
-        for await (const part of exported(session, index.entries(session.id), { store, mask }, format))
-          await written(io, part)
+        for await (const part of exportSession(session, index.entries(session.id), { store, mask }, format))
+          await writeWhenRead(io, part)
         return 0
       }
       case 'resume': {
@@ -186,10 +186,10 @@ async function knownSessions(
 async function show(asked: Asked, id: string | undefined): Promise<number> {
   const { io, index, json } = asked
   const session = await sessionNamed(asked, id)
-  if (json) for await (const part of shownJson(session, index)) await written(io, part)
+  if (json) for await (const part of shownJson(session, index)) await writeWhenRead(io, part)
   else
     for await (const message of index.messages(session.id))
-      await written(io, stripAnsi(`${localTime(message.at)} ${message.by}: ${message.text.trim()}\n`))
+      await writeWhenRead(io, stripAnsi(`${localTime(message.at)} ${message.by}: ${message.text.trim()}\n`))
   return 0
 }
 
@@ -212,7 +212,7 @@ async function* jsonList(name: string, items: AsyncIterable<unknown>): AsyncGene
 }
 
 /** Writes a part of a long output, and waits while the reader is slower: what waits to be read is held in memory. */
-async function written({ out }: Pick<Io, 'out'>, part: string): Promise<void> {
+async function writeWhenRead({ out }: Pick<Io, 'out'>, part: string): Promise<void> {
   if (out.write(textFor(out, part)) || out.destroyed) return
   await new Promise<void>((resolve) => {
     const done = () => {
@@ -239,7 +239,7 @@ async function search({ io, index, json, of }: Asked, text: string): Promise<num
 type ExportParts = { store: Store; mask(text: string): string }
 
 /** Writes a session as one file, with long bodies read back from their blobs and secrets masked. */
-export async function* exported(
+export async function* exportSession(
   session: Session,
   entries: Iterable<Entry> | AsyncIterable<Entry>,
   { store, mask }: ExportParts,
@@ -284,9 +284,9 @@ function markdown(entry: Entry): string {
     case 'summary':
       return `\n## ${entry.step === undefined ? 'Summary of everything before' : summaryWords(entry)}\n\n${entry.text.trim()}\n`
     case 'call':
-      return `\n${fenced(`${entry.by} called ${entry.tool}\n${typeof entry.input === 'string' ? entry.input : JSON.stringify(entry.input, null, 2)}`)}\n`
+      return `\n${fenceText(`${entry.by} called ${entry.tool}\n${typeof entry.input === 'string' ? entry.input : JSON.stringify(entry.input, null, 2)}`)}\n`
     case 'result':
-      return `\n${fenced(`${entry.ok ? 'result' : 'failed'}\n${entry.text.trim()}`)}\n`
+      return `\n${fenceText(`${entry.ok ? 'result' : 'failed'}\n${entry.text.trim()}`)}\n`
     case 'attempt':
       return `\n> ${oneLine(failureSentence(entry.by, entry.failure), 500)}\n`
     case 'note':

@@ -87,7 +87,7 @@ async function stopProcess(io: Io, word: string): Promise<number> {
       1,
     )
   }
-  if (!signalled(io, name, pid, 'SIGTERM')) return 1
+  if (!sendSignal(io, name, pid, 'SIGTERM')) return 1
   const gone = await patiently(io, async () => !running().some((other) => other.pid === pid))
   if (gone) print(io, `Stopped ${name} (pid ${pid}).`)
   else say(io, `termaite: ${name} has not stopped yet (pid ${pid}).`)
@@ -113,10 +113,10 @@ async function cancel(io: Io, { turn }: UnfinishedTurn): Promise<boolean> {
 }
 
 /** Interrupts the turn's process; returns whether it makes sense to wait for the end. */
-const interrupt = (io: Io, { turn, pid }: UnfinishedTurn) => signalled(io, turn, pid, 'SIGINT')
+const interrupt = (io: Io, { turn, pid }: UnfinishedTurn) => sendSignal(io, turn, pid, 'SIGINT')
 
 /** Sends a signal to a process; returns whether it makes sense to wait for its end. A process that is already gone counts. */
-function signalled(io: Io, name: string, pid: number | undefined, signal: NodeJS.Signals): boolean {
+function sendSignal(io: Io, name: string, pid: number | undefined, signal: NodeJS.Signals): boolean {
   if (pid === undefined) {
     say(io, `termaite: ${name} runs on another machine or in another container; stop it there.`)
     return false

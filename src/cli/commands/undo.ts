@@ -39,7 +39,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       `undo: nothing was changed, because that turn was cut off. To undo it anyway: termaite undo ${plan.turn.turn} --yes`,
       1,
     )
-  if (!(await confirm(io, 'Undo this? You are then told the command that redoes it.', values.yes === true))) {
+  if (!(await confirm(io, 'Undo this? termaite then shows the command that redoes it.', values.yes === true))) {
     say(io, 'Nothing was changed.')
     return 1
   }

@@ -11,7 +11,7 @@ export async function scriptedServer(lines: readonly ModelLine[]): Promise<{ bas
     // The words of a request do not matter; it is only read to its end.
     request.resume().once('end', () => {
       const line = lines[Math.min(asked++, lines.length - 1)]!
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamed(line, asked))
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamedAnswer(line, asked))
     })
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
@@ -24,7 +24,7 @@ export async function scriptedServer(lines: readonly ModelLine[]): Promise<{ bas
   }
 }
 
-function streamed(line: ModelLine, count: number): string {
+function streamedAnswer(line: ModelLine, count: number): string {
   const delta = 'say' in line ? { content: line.say } : { tool_calls: [calling(line, count)] }
   const choices = [{ index: 0, delta, finish_reason: 'say' in line ? 'stop' : 'tool_calls' }]
   return [JSON.stringify({ choices }), '[DONE]'].map((data) => `data: ${data}\n\n`).join('')

@@ -9,7 +9,7 @@ import { say, textFor } from '../../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../../base/text/ansi.ts'
 import { localTime } from '../../base/time/local-time.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
-import { grouped } from '../../base/text/number-words.ts'
+import { groupDigits } from '../../base/text/number-words.ts'
 import { retryWords, thoughtWords } from '../../chat/style/numbers.ts'
 import { failureSentence } from '../../core/talk/outcome.ts'
 import { exit } from '../../core/exit-codes.ts'
@@ -24,7 +24,7 @@ type PrintTarget = {
   clock: Clock
   session: string
   project: string
-  /** Whether the answer is JSON, which is then also a field of the object. */
+  /** Whether the answer is JSON; the object that is printed then has it as a field too. */
   formed?: boolean
   /** The words of a command line that continues the same conversation, if it is not the project's usual one. */
   again?: readonly string[]
@@ -62,7 +62,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
-    // Only a person who watches needs to know what a turn waits for; a retry is reported in every case.
+    // Only a person who is watching needs to know what a turn waits for; a retry is reported in every case.
     if (event.type === 'waiting' && event.until === undefined) continue
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') say(page, clean(event.text))
@@ -139,7 +139,7 @@ async function printJson(
     project: page.project,
   }
   const answer = pieces(page, outcome, report)
-  // An answer that cannot be read fails here, before the object has begun.
+  // An unreadable answer fails here, before the object has begun.
   const first = await answer.next()
   await write(page.out, `${JSON.stringify({ ok: outcome.ok, agent }).slice(0, -1)},"text":"`)
   for (let next = first; !next.done; next = await answer.next())
@@ -205,7 +205,7 @@ function closing(
   }
   const used = sum(usages)
   const denied = outcome.denials?.length ? refusedWords(agent, outcome.denials, outcome.rules) : ''
-  const tokens = used ? ` · ${grouped(used.input + used.output)} tokens (${used.source})` : ''
+  const tokens = used ? ` · ${groupDigits(used.input + used.output)} tokens (${used.source})` : ''
   const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`
   const how = thought ? ` · ${thoughtWords(thought).join(' · ')}` : ''
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
@@ -213,7 +213,7 @@ function closing(
 
 /** Describes the acts that an agent was not allowed, and the option that would allow them. */
 function refusedWords(agent: string, denials: readonly string[], rules: readonly string[] = []): string {
-  // A rule that cannot be printed as it is would allow something else than it says.
+  // A rule that cannot be printed exactly would allow something other than it says.
   const flags = rules.filter((rule) => clean(rule) === rule).map((rule) => `--allow ${shellWord(rule)}`)
   const what = flags.length === denials.length ? 'this' : 'a part of this'
   const remedy =

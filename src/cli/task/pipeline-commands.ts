@@ -33,7 +33,7 @@ export async function addFile(io: Io, hub: HubClient, values: Parsed['values'], 
   const { workspace } = await wantedWorkspace(io, values.workspace, hub.url)
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const now = io.clock.now()
-  // Checked here first, so that a mistake in a plan is reported even without a hub.
+  // The plan is checked here first, so that a mistake in it is reported even without a hub.
   const names = await hub.agentNames().catch(() => [])
   // A plan may be added before the first agent is there.
   const agents = names.length === 0 ? undefined : names

@@ -83,7 +83,7 @@ export function planWords(plan: Plan, next: number | undefined, now: number): st
         .join('; '),
       80,
     ),
-    oneLine(templateText(node.prompt.map((part) => (typeof part === 'string' ? part : named(part)))), 60),
+    oneLine(templateText(node.prompt.map((part) => (typeof part === 'string' ? part : withNeedNames(part)))), 60),
   ])
   return [
     [
@@ -100,7 +100,10 @@ export function planWords(plan: Plan, next: number | undefined, now: number): st
     .join('\n')
 }
 
-const named = <T extends { needs: string[] }>(part: T) => ({ ...part, needs: part.needs.map((name) => ({ name })) })
+const withNeedNames = <T extends { needs: string[] }>(part: T) => ({
+  ...part,
+  needs: part.needs.map((name) => ({ name })),
+})
 
 const retryWords = ({ times, pauseMs }: { times: number; pauseMs: number }) =>
   `${times} ${times === 1 ? 'retry' : 'retries'}${pauseMs > 0 ? ` after ${durationText(pauseMs)}` : ''}`

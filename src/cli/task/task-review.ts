@@ -104,7 +104,7 @@ async function mergedElsewhere(
 }
 
 /** Brings the branch of a try into a clone; faults say what to do next. */
-async function fetched(io: Io, hub: HubClient, task: Task, one: TaskTry, root: string): Promise<FetchedWork> {
+async function fetchTry(io: Io, hub: HubClient, task: Task, one: TaskTry, root: string): Promise<FetchedWork> {
   try {
     return await fetchWork(io, task, one, root, bundlesOf(io, hub))
   } catch (error) {
@@ -134,7 +134,7 @@ export async function fetchTask(io: Io, hub: HubClient, task: Task, number: numb
   const local = await localWork(io.env, root, id)
   const as = branchOfTry(task, one)
   if (local?.branch === as && local.commit === one.commit) return { branch: as, root, how: 'there', try: one.number }
-  return fetched(io, hub, task, one, root)
+  return fetchTry(io, hub, task, one, root)
 }
 
 function checkMergeable({ id, state }: Task): void {

@@ -6,7 +6,7 @@ import { shortId } from '../../hub/client/hub-client.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
 import { durationText } from '../../base/time/duration.ts'
 import { localTime } from '../../base/time/local-time.ts'
-import { grouped } from '../../base/text/number-words.ts'
+import { groupDigits } from '../../base/text/number-words.ts'
 import { table } from '../../base/text/table.ts'
 import { defined } from '../../base/defined.ts'
 import { capWords, spentOn } from '../../hub/model/tasks/spending-cap.ts'
@@ -74,7 +74,7 @@ function checkLines({ tries = [] }: Task): string[] {
     '',
     `Checks of try ${last.number}:`,
     ...last.checks!.flatMap(({ command, exit, why, ms, output, ranBy }) => {
-      const end = exit === undefined ? (why ?? 'its end is not known') : `exit ${exit}`
+      const end = exit === undefined ? (why ?? 'how it ended is not known') : `exit ${exit}`
       const facts = [
         end,
         ...(ms > 0 ? [durationText(ms)] : []),
@@ -100,7 +100,7 @@ function tryLines({ tries = [] }: Task): string[] {
     '',
     ...tries.map(({ number, agent, end, spent, late, machine }) => {
       const used =
-        spent && `${grouped(spent.tokens)} tokens${spent.cost === undefined ? '' : `, $${spent.cost.toFixed(2)}`}`
+        spent && `${groupDigits(spent.tokens)} tokens${spent.cost === undefined ? '' : `, $${spent.cost.toFixed(2)}`}`
       return `Try ${number}: ${[machine === undefined ? agent : `${agent} on ${machine}`, end ?? 'at work', ...(late ? ['its work came too late'] : []), ...(used === undefined ? [] : [used])].join(', ')}`
     }),
   ]

@@ -50,7 +50,7 @@ export class DiffReader {
       return { kind: 'file', path: this.#path, text: line }
     }
     if (line.startsWith('--- ')) this.#before = headerPath(line.slice(4)) ?? this.#before
-    // A diff of another program than git names its files by these two lines alone.
+    // A diff by a program other than git names its files by these two lines alone.
     const isAlone = line.startsWith('+++ ') && this.#path === '' && this.#before !== ''
     if (line.startsWith('+++ ')) this.#path = headerPath(line.slice(4)) ?? this.#before
     if (line.startsWith('rename to ') || line.startsWith('copy to '))

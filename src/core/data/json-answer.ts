@@ -11,7 +11,7 @@ export const part = <F extends Record<string, Shape<unknown>>>(fields: F) => obj
 
 export type ParsedAnswer<T> = { ok: true; value: T } | { ok: false; why: string }
 
-/** Only this many pieces of an answer are tried, from its end. */
+/** Only the last pieces of an answer are tried, and no more than this many. */
 const mostPieces = 256
 
 /** Reads the last JSON in an answer that fits the shape: an agent that reasons first decides at the end. */

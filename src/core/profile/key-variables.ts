@@ -1,4 +1,4 @@
-type Env = Readonly<Record<string, string | undefined>>
+import type { Env } from '../../base/env.ts'
 
 /** Keys to the APIs of model providers: a CLI that works with many providers can use each of them. */
 export const providerKeys: readonly string[] = [

@@ -1,5 +1,7 @@
+import type { Env } from '../../base/env.ts'
+
 /** The home in which a CLI keeps its files, and the variables that may move them. */
-export type CliHome = { home: string; env: Readonly<Record<string, string | undefined>> }
+export type CliHome = { home: string; env: Env }
 
 /** The tokens of one request, as a CLI recorded them. `input` holds all of them, the cached and the written ones too. */
 export type PastUsage = {

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Event } from '../talk/entry.ts'
 import type { Failure } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
@@ -53,7 +54,7 @@ export interface Dialect {
 
 /** How a CLI's reasoning effort is set. */
 type EffortFacts = {
-  /** The levels that it knows. */
+  /** The levels that the CLI knows. */
   levels: readonly Effort[]
   /** Returns the arguments for a level, which are put after `command` and after the command in a terminal. */
   words(level: Effort): string
@@ -73,6 +74,8 @@ export type AcpFacts = {
   readsItself?: true
   /** Whether the CLI's own "always" ends with its process or fails: termaite then remembers it. */
   forgets?: true
+  /** Whether the CLI counts the tokens of all turns of its process together, and not those of the last turn alone. */
+  countsTogether?: true
   /** Matches the title of a call to the tool of an MCP server; the first group is the name of the server. */
   serverTool?: RegExp
   /** The request by which the CLI fetches text typed during the turn, and the answer to it. */
@@ -141,7 +144,7 @@ export type LentServer = ServerStart & {
 /** How a CLI's own settings file names an MCP server. */
 export type McpFacts = {
   /** The settings file. */
-  file(place: { home: string; env: Readonly<Record<string, string | undefined>> }): string
+  file(place: { home: string; env: Env }): string
   format: 'json' | 'toml'
   /** The keys that lead to the table of servers. */
   path: readonly string[]
@@ -185,7 +188,7 @@ export type ScreenFacts = {
 }
 
 /** The place in which a CLI runs. */
-export type CliPlace = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
+export type CliPlace = { home: string; cwd: string; env: Env }
 
 /**
  * The files of a CLI outside the project, for the wall around it. Inside the wall the CLI sees private copies of its folders, so it
@@ -194,9 +197,9 @@ export type CliPlace = { home: string; cwd: string; env: Readonly<Record<string,
 export type CliFiles = {
   /** The CLI's own folders: settings, extensions, logins and state. */
   folders: readonly string[]
-  /** Folders in them whose changes are kept: the sessions by which the CLI resumes a thread. */
+  /** Folders inside those whose changes are kept: the sessions by which the CLI resumes a thread. */
   sessions: readonly string[]
-  /** Folders in them that start empty: locks, logs and the like, which the CLI need not see. */
+  /** Folders inside those that start empty: locks, logs and the like, which the CLI need not see. */
   fresh?: readonly string[]
   /** Places in the sessions that steer later runs, such as memories and downloaded programs: private like the rest. */
   steering?: readonly string[]
@@ -258,7 +261,7 @@ export interface Profile {
   retrying?(line: string, now: number): Failure | undefined
   /** Whether the CLI could not find the thread to resume. */
   lostThread?(ended: Ended): boolean
-  /** The commands that a person types to install it, to log in, and to see its version. */
+  /** The commands that a person types to install the CLI, to log in, and to see its version. */
   install: string
   login: string
   version: string

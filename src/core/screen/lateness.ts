@@ -6,7 +6,7 @@ const remembered = 16
 /** A timer may be this late on an idle machine. */
 const usualMs = 2
 
-/** A machine that is later than that by this much gets twice the waiting time. */
+/** A machine whose timers are later than that by this much gets twice the waiting time. */
 const doubleMs = 4
 
 const mostStretch = 8

@@ -5,7 +5,7 @@ export type TerminalRow = {
   id: string
   /** The name that a person sees: of a slot in a crew, of a worker, or of the agent itself. */
   name: string
-  /** The agent in it. */
+  /** The agent in the terminal. */
   agent: string
   /** The id under which the hub knows the agent. */
   hubAgent?: string

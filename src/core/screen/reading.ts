@@ -28,7 +28,7 @@ export type Reading = {
   by: 'fence' | 'pattern' | 'children' | 'quiet'
 }
 
-/** How long a program without patterns must draw nothing before it counts as idle. */
+/** How long a program without patterns must have drawn nothing before it counts as idle. */
 export const quietAfterMs = 2_000
 
 /** An idle pattern that has been visible for this long counts although a child process runs: a server that was started may run forever. */
@@ -51,7 +51,7 @@ export function read(look: Look, reader: Reader): Reading {
   }
   if (look.children > 0) return { state: 'busy', by: 'children' }
   if (look.quietMs < quietAfterMs * (look.stretch ?? 1)) return { state: 'busy', by: 'quiet' }
-  // A program whose patterns are known and not seen is in an unknown state: nothing is typed into it.
+  // A program whose patterns are known but not visible is in an unknown state: nothing is typed into it.
   return { state: reader.busy || reader.idle ? 'unknown' : 'idle', by: 'quiet' }
 }
 

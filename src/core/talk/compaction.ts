@@ -1,6 +1,6 @@
 import type { Entry, Guide, Summary } from './entry.ts'
 import type { Failure, Outcome } from './outcome.ts'
-import { grouped } from '../../base/text/number-words.ts'
+import { groupDigits } from '../../base/text/number-words.ts'
 import { bytesTokens, entryTokens, viewTokens } from './tokens.ts'
 import { entryText } from './transcript.ts'
 import { endedTurns, isTurnSummary } from './view.ts'
@@ -114,5 +114,5 @@ export function summaryWords({ step, tokens }: Pick<Summary, 'step' | 'tokens'>)
         ? 'The first step of this turn was summarised'
         : `The first ${step} steps of this turn were summarised`
   if (!tokens) return what
-  return `${what}: about ${grouped(tokens.before)} tokens before, ${grouped(tokens.after)} after`
+  return `${what}: about ${groupDigits(tokens.before)} tokens before, ${groupDigits(tokens.after)} after`
 }

@@ -134,7 +134,7 @@ export type Notification = { type: 'notification'; status: ReportStatus; text: s
 /** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
-  /** Typed by the person during the turn, and given to the agent that ran it. */
+  /** Text that the person typed during the turn, which the agent that ran it was given. */
   | { type: 'steer'; text: string; files?: Ref[] }
   | { type: 'reply'; text: string; step?: number; opaque?: unknown }
   /** `via`: the tool through which the model made the call, if it is not described in every request. */

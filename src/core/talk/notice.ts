@@ -15,7 +15,7 @@ export type Notice = {
   url?: string
 }
 
-/** Whether a notifier that names its occasions wants this one. A review and a failure count as `done` too. */
+/** Whether a notifier wants this notice, if its setting lists the occasions. A review and a failure count as `done` too. */
 export function wantsOccasion(on: readonly Occasion[] | undefined, event: Occasion): boolean {
   const isEnd = event === 'review' || event === 'failed'
   return on === undefined || on.includes(event) || (isEnd && on.includes('done'))

@@ -2,7 +2,7 @@ import { momentAt, zoneNamed } from '../../base/time/time-zone.ts'
 
 const day = 24 * 3_600_000
 
-/** A time further away than this is no reset time. */
+/** A time further away than this is not a reset time. */
 const furthest = 366 * day
 
 /**
@@ -95,7 +95,7 @@ function clockMoment(said: Partial<Record<string, string>>, now: number, zone: s
 
 function timeOfDay({ hour, minute, second, half, word }: Partial<Record<string, string>>): number | undefined {
   if (word) return word.toLowerCase() === 'noon' ? day / 2 : 0
-  // A bare number is no time: "try again after 3".
+  // A bare number is not a time: "try again after 3".
   if (minute === undefined && half === undefined) return undefined
   const twelve = half !== undefined
   const hours = twelve ? (Number(hour) % 12) + (half.toLowerCase().startsWith('p') ? 12 : 0) : Number(hour)

@@ -6,7 +6,7 @@ import { newId } from '../../base/id.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { isEntry } from './entry.ts'
 
-type Parts = {
+type TurnQuestionParts = {
   log: Log<Entry>
   clock: Clock
   /** The turn that asks. */
@@ -28,7 +28,7 @@ export type TurnQuestions = { ask: Ask; close(): Promise<void> }
  * Asks the questions of one turn. Each question is kept; the first answer in the log wins, whichever process wrote it, and the
  * question is withdrawn everywhere else. A withdrawn question gets an empty answer, so that no screen keeps showing it.
  */
-export function turnQuestions({ log, clock, turn, person, complete, keep }: Parts): TurnQuestions {
+export function turnQuestions({ log, clock, turn, person, complete, keep }: TurnQuestionParts): TurnQuestions {
   let before: Promise<unknown> = Promise.resolve()
   let closing: Promise<unknown> = Promise.resolve()
   let over = false

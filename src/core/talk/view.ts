@@ -112,8 +112,8 @@ function furthest<K extends Through['type']>(entries: readonly Entry[], turns: E
 }
 
 /**
- * Leaves out the replies and the other words of failed attempts, because an attempt itself says its last words. A note or result
- * of termaite's own separates pieces of a turn: replies of earlier pieces stay.
+ * Leaves out the replies and the other words of failed attempts, because the entry of an attempt holds its last words. A note or
+ * result of termaite's own separates pieces of a turn: replies of earlier pieces stay.
  */
 function withoutFailedWords(entries: Entry[]): Entry[] {
   const failed = new Set<Entry>()

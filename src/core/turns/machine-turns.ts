@@ -11,7 +11,7 @@ export type TurnRow = TurnAtWork & { machine: string; asks: OpenQuestion[]; word
 
 export type TurnChange = { type: 'turn'; row: TurnRow } | { type: 'turn-over'; turn: string }
 
-/** A text that grows: the reader keeps what it has up to `from`, and `text` follows it. */
+/** A text that grows: the reader keeps its first `from` characters, and `text` follows them. */
 export type Growth = { from: number; text: string }
 
 /**

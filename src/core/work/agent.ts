@@ -52,7 +52,7 @@ export type Looser = { leash: Leash; means: string }
 
 /** Properties of an agent that shared code asks for instead of its name. */
 export type Traits = {
-  /** The size of its context window in tokens. */
+  /** The size of the agent's context window in tokens. */
   window: number
   /** `own`: the agent has a thread of its own and needs only the entries it missed. `none`: it gets the whole view. */
   memory: 'none' | 'own'
@@ -106,7 +106,7 @@ export interface Turn {
   history: readonly Entry[]
   /** The attempts of this turn that failed before. */
   attempts: readonly (Attempt & { by: string })[]
-  /** Text that was typed during those attempts: it belongs to the prompt. */
+  /** Text that the person typed during the failed attempts: it belongs to the prompt. */
   steered: readonly string[]
   cwd: string
   /** The loosest leash of this turn; an agent may have a tighter one. */

@@ -90,7 +90,7 @@ class Spending {
     if (this.unpriced)
       return unfinished(
         'cost',
-        `an agent did not report what its answer cost, so ${names.cost} cannot be held; use ${names.instead} instead`,
+        `an agent did not report what its answer cost, so ${names.cost} cannot be enforced; use ${names.instead} instead`,
       )
     const dear = this.priced === 0 ? 0 : (aside * this.cost) / this.priced
     if (this.cost + dear < limit.cost) return undefined
@@ -101,7 +101,7 @@ class Spending {
     )
   }
 
-  /** The tokens that are set aside for other calls than those of the holds. */
+  /** The tokens that are set aside for calls other than those of the holds. */
   #setAsideElsewhere(holds: readonly Hold[]): number {
     let sum = 0
     for (const [index, { inside }] of [this.held, ...holds].entries())

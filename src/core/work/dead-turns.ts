@@ -36,7 +36,7 @@ export class DeadTurns {
     this.#parts = parts
   }
 
-  /** Finishes all of them; returns how many there were, and the log as it was read before. */
+  /** Finishes the turns of all dead processes; returns how many there were, and the log as it was read before. */
   async settle(): Promise<Tail & { ended: number }> {
     const seen = await this.#parts.read()
     const gone = new Set(unended(seen.entries).flatMap(({ owner, turn }) => (this.#isGone(owner) ? [turn] : [])))

@@ -1,6 +1,6 @@
 /** A change that a client may request again under the same name, and the answer to it, if that is known. */
 export type KeptRequest = {
-  /** Made of the client, the change and the client's own key for the request. */
+  /** The name of the request, made of the client, the change and the client's own key for it. */
   name: string
   /** Identifies this execution of the request; random. */
   run: string

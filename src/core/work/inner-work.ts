@@ -2,7 +2,7 @@ import type { Terminal } from '../screen/terminal.ts'
 
 /** The ways in which a person can act on an agent that works inside a turn. */
 export type InnerWork = {
-  /** The agent that works. */
+  /** The agent that is at work. */
   agent: string
   /** Says what would be lost if the agent were stopped now; undefined if nothing would. */
   loses(): string | undefined | Promise<string | undefined>

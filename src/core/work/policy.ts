@@ -14,7 +14,7 @@ export type PolicyDecision = {
   granted?(rules: readonly string[]): Promise<void>
   /** The rule of the settings that would have allowed the call without a question. */
   rule?: string
-  /** Whether only the person's own yes lets it run, so that no hook can allow it. */
+  /** Whether only the person's own yes lets the tool run, so that no hook can allow it. */
   personal?: true
   /** The command, change or text that the question to the person shows. */
   shows?: Shown[]

@@ -40,7 +40,7 @@ export class TreeBudget {
   readonly lead: Budget
   /** The budget that all workers share. */
   readonly workers: Budget
-  /** Each aborts when a time is over: that of the turn, and the earlier one of the workers. The reason is a Failure. */
+  /** Each aborts once a time limit is reached: that of the turn, or the earlier one of the workers. The reason is a Failure. */
   readonly over: AbortSignal
   readonly workersOver: AbortSignal
   #parts: TreeParts
@@ -108,7 +108,7 @@ export class TreeBudget {
     }
   }
 
-  /** Shows what is used now. */
+  /** Reports the amounts that are used now. */
   tell(): void {
     this.#parts.told({ type: 'budget', ...this.amounts(), by: 'termaite' })
   }

@@ -48,7 +48,7 @@ export class TurnPieces {
     keep(defined({ type: 'prompt', text: withoutPart(prompt, machine), files: turn.files }), 'user')
     const steer: Turn['steer'] = async (until) => {
       const typed = await turn.steer(until)
-      // The agent that takes the next piece gets it too.
+      // Texts that were typed also belong to the history of the agent that takes the next piece.
       for (const text of typed) keep(steerFact(text), 'user')
       return typed
     }

@@ -46,7 +46,7 @@ function whileStoreFails(error: unknown): false {
 /** How long a running keeper may take to notice a slot. */
 const takenMs = 1_500
 
-/** How long a new keeper may take to take up its slots. */
+/** How long a new keeper may take to take over its slots. */
 const startMs = 15_000
 
 /**
@@ -58,7 +58,7 @@ export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCr
   const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
   const lone = (slots: readonly Slot[]) => slots.filter((slot) => isLiving(slot) && needsKeeper(slot) && !isKept(slot))
   const ledger = new SlotLedger(store, workspace, clock)
-  /** A turn at work whose terminal is gone: the next keeper ends its slot, and until then the slot still says that it is busy. */
+  /** A turn under way whose terminal is gone: the slot still says that it is busy, until the next keeper closes it. */
   const isLost = async ({ flight, terminal }: Slot) =>
     flight?.taken === true && terminal !== undefined && !(await parts.find(terminal.id).catch(() => undefined))
   const untilTaken = async (ms: number) => {

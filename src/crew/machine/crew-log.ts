@@ -45,7 +45,7 @@ function entryWords(entry: Entry, agent: string, asked: ReadonlyMap<string, Ques
   }
 }
 
-/** An answer that did not come through us was given in the terminal, or its question was withdrawn. */
+/** An answer that termaite did not pass on was given in the terminal, or its question was withdrawn. */
 function answerWords({ by, picks }: EntryOf<'answer'>, question: Question | undefined): string {
   if (!picks) return by === 'user' ? 'user answers: no' : '(answered in its terminal, or withdrawn)'
   const labels = picks.map((pick) => question?.options.find(({ id }) => id === pick)?.label ?? pick)

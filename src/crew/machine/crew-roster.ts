@@ -36,7 +36,7 @@ export function spawnable(settings: Settings, at: Pick<Io, 'env' | 'cwd'>): Agen
 function hasScreen(agent: AgentSettings): boolean {
   if (agent.kind === 'native' || profileOf(agent)?.screen !== undefined) return true
   const { kind, command, idle_pattern, busy_pattern, ready_pattern, response_fence, spawn_mode } = agent
-  // A setting that only a terminal has says that the command is for one.
+  // A setting that is only for terminals shows that the command is meant for one.
   const forTerminals = [idle_pattern, busy_pattern, ready_pattern, response_fence, spawn_mode].some(
     (setting) => setting !== undefined,
   )
@@ -56,7 +56,7 @@ export function lacking(settings: Settings, name: string): string | undefined {
 const noScreen = (name: string) =>
   `${name} has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.`
 
-/** `record` records the answers to the agents' dialogs, unless the caller does. */
+/** `record` keeps the answers to the agents' dialogs, unless the caller does that. */
 export type CrewRosterOptions = {
   advises?: boolean
   metaInstruction?: string

@@ -12,7 +12,7 @@ import { peers, serveTurns } from '../../wire/peer/peers.ts'
 import { readdirSync, statSync } from 'node:fs'
 import { livingSlots } from './crew-workspaces.ts'
 
-/** The folder of our home that keeps what terminals are found by. */
+/** The folder of our home with the files by which terminals are found again. */
 export const terminalsFolder = (home: string) => join(home, 'terminals')
 
 /** The terminals of a run; the host is opened when the first terminal is needed. */

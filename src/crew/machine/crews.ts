@@ -93,7 +93,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     const parts = partsOf(workspace)
     const made = { crew: new Crew(parts), parts, keeper: carries ? new Keeper(parts) : undefined }
     open.set(workspace, made)
-    // Notices run until the crews are closed, and a fault of theirs stops no agent.
+    // Notices are sent until the crews are closed; an error in them stops no agent.
     if (carries && settings.notify.length > 0) noticeAsks(io, place, settings, parts, closed.signal).catch(() => {})
     return made
   }

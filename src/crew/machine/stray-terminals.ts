@@ -13,15 +13,15 @@ import { sessionStates } from './supervised-session.ts'
 import { terminalIds, terminalsFolder, terminalsOf } from './crew-terminals.ts'
 import { slotsOfHome } from './crew-workspaces.ts'
 
-/** An agent's terminal that goes on without any process of ours that looks after it. */
+/** An agent's terminal that keeps running although no process of ours looks after it. */
 export type LoneTerminal = {
-  /** The name by which `termaite stop` ends it. */
+  /** The name by which `termaite stop` stops the terminal. */
   terminal: string
   since: number
   title?: string
-  /** The command that shows it. */
+  /** The command that shows the terminal. */
   show?: string
-  /** The slot of a crew or the session of a supervised agent that may watch this terminal again; a stray terminal has neither. */
+  /** The slot of a crew or the session of a supervised agent that may take over this terminal again; a stray terminal has neither. */
   of: 'slot' | 'session' | 'nobody'
 }
 
@@ -29,21 +29,21 @@ const nameOf = (id: string) => `terminal:${id.slice(0, 8)}`
 
 /** Lists the living terminals that belong to no slot of a crew and to no running process; none of them is a slot's. */
 export async function loneTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<LoneTerminal[]> {
-  return eachLone(io, ({ of }) => of !== 'slot', described)
+  return eachLone(io, ({ of }) => of !== 'slot', describeTerminal)
 }
 
 /** Lists all living terminals, those of a crew's slots too. */
 export async function livingTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<LoneTerminal[]> {
-  return eachLone(io, () => true, described)
+  return eachLone(io, () => true, describeTerminal)
 }
 
-/** Stops the wanted lone terminals, with every process in them, and returns those that were stopped. */
+/** Stops the stray terminals that `wanted` picks, with every process in them, and returns those that were stopped. */
 export async function endTerminals(
   io: Pick<Io, 'env' | 'clock'>,
   wanted: (lone: Pick<LoneTerminal, 'terminal' | 'of'>) => boolean,
 ): Promise<LoneTerminal[]> {
   return eachLone(io, wanted, async (terminal, lone) => {
-    const known = await described(terminal, lone)
+    const known = await describeTerminal(terminal, lone)
     await terminal.close()
     return known
   })
@@ -51,7 +51,7 @@ export async function endTerminals(
 
 type Lone = Pick<LoneTerminal, 'terminal' | 'since' | 'of'>
 
-async function described(terminal: Terminal, lone: Lone): Promise<LoneTerminal> {
+async function describeTerminal(terminal: Terminal, lone: Lone): Promise<LoneTerminal> {
   const title = (await terminal.screen().catch(() => undefined))?.title
   return defined({ ...lone, title, show: terminal.attach })
 }
@@ -95,7 +95,7 @@ function openedAt(folder: string, id: string): number {
   return statSync(join(folder, id, 'place'), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** The lone terminals for a person: which agent is in each, how to see it and how to end it. */
+/** Describes the stray terminals for a person: which agent is in each, how to see it and how to stop it. */
 export function loneTable(terminals: readonly LoneTerminal[]): string {
   return table([
     ['TERMINAL', 'SINCE', 'AGENT', 'END IT WITH', 'SEE IT WITH'],
@@ -109,7 +109,7 @@ export function loneTable(terminals: readonly LoneTerminal[]): string {
   ])
 }
 
-/** How many agents run in terminals that nothing takes up again; undefined for none. */
+/** How many agents run in terminals that nothing takes over again; undefined if no agent does. */
 export function strayWords(terminals: readonly Pick<LoneTerminal, 'of'>[]): string | undefined {
   const count = terminals.filter(({ of }) => of === 'nobody').length
   if (count === 0) return undefined

@@ -16,7 +16,7 @@ export type SupervisedSessionState = Spent & {
   id: string
   agent: string
   workflow: string
-  /** The last rows of its screen. */
+  /** The last rows of the agent's screen. */
   lastOutput: string
   timestamp: string
   /** The key by which the CLI resumes its own session. */
@@ -29,9 +29,9 @@ export type SupervisedSessionState = Spent & {
   /** Whether the agent works in the project itself, as the person asked. */
   here?: boolean
   worktree?: Worktree
-  /** The prompt that was on its way to the CLI: its mark in the terminal is made of the id `turn`. */
+  /** The prompt that was on its way to the CLI: its mark in the terminal is derived from the id `turn`. */
   flight?: { turn: string; prompt: string; ticket?: string }
-  /** The process that supervises it. */
+  /** The process that supervises the agent. */
   owner: string
 }
 
@@ -114,7 +114,7 @@ export function latestSession(root: string, agent: string | undefined, tracked: 
         warnings.push(`${file} came with the repository and is not resumed.`)
         return []
       }
-      const state = read(file)
+      const state = readState(file)
       if (!state) warnings.push(`${file} is damaged and is ignored.`)
       return state && (agent === undefined || state.agent === agent) ? [state] : []
     })
@@ -126,10 +126,10 @@ export function latestSession(root: string, agent: string | undefined, tracked: 
 export function sessionStates(root: string): SupervisedSessionState[] {
   return namesIn(sessionsIn(root))
     .sort()
-    .flatMap((id) => read(join(sessionsIn(root), id, 'session.json')) ?? [])
+    .flatMap((id) => readState(join(sessionsIn(root), id, 'session.json')) ?? [])
 }
 
-/** Whether a part of a session is missing, or an object with these texts. */
+/** Whether this value is missing, or is an object whose fields `texts` are strings. */
 function hasTexts(part: unknown, needed: readonly string[], more: readonly string[]): boolean {
   if (part === undefined) return true
   if (!isPlainObject(part)) return false
@@ -140,7 +140,7 @@ function hasTexts(part: unknown, needed: readonly string[], more: readonly strin
 const texts = ['id', 'agent', 'workflow', 'timestamp'] as const
 
 /** Reads a session file; its keys become words of command lines, so they must not look like flags. A file of an older version may lack values that can be made again. */
-function read(file: string): SupervisedSessionState | undefined {
+function readState(file: string): SupervisedSessionState | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Partial<SupervisedSessionState> | null
     const id = file.split('/').at(-2)!

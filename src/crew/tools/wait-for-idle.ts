@@ -79,7 +79,9 @@ export function waitForIdle(desk: CrewDesk): Tool {
   })
 }
 
-/** The index of the slot that decided a wait: one that asks, else one that is done (any) or one that is not (all). */
+/**
+ * The index of the slot that decided a wait: one that asks a question, else one that is done (for `any`) or one that is not (for `all`).
+ */
 function decisiveOf(waited: readonly Waited[], mode: 'any' | 'all'): number {
   const asks = waited.findIndex(({ slot }) => slot?.state === 'asking')
   if (asks >= 0) return asks

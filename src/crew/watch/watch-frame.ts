@@ -13,16 +13,16 @@ export type WatchedSlot = {
   prompt: string
   /** The reason for the state, or the question that waits for a person. */
   note?: string
-  /** The dangerous parts of what its question would allow. */
+  /** The dangerous parts of what the agent's question would allow. */
   dangers?: readonly string[]
-  /** The last rows of its terminal. */
+  /** The last rows of the agent's terminal. */
   rows: readonly string[]
 }
 
 export type WatchView = {
   workspace: string
   slots: readonly WatchedSlot[]
-  /** Trouble that a person should know, such as a keeper that has stopped. */
+  /** Trouble that a person should know of, such as a keeper that has stopped. */
   trouble?: string
   selected: number | undefined
   zoomed: boolean
@@ -87,7 +87,8 @@ function keyWords({ slots, zoomed }: WatchView): string {
 
 function bodyLines(view: WatchView, area: WatchSize, theme: Theme, now: number): string[] {
   const { slots, selected, zoomed } = view
-  if (slots.length === 0) return filled(['', '  No agent is running here. An agent appears here when it starts.'], area)
+  if (slots.length === 0)
+    return fillScreen(['', '  No agent is running here. An agent appears here when it starts.'], area)
   const chosen = slots.find(({ id }) => id === selected)
   if (zoomed && chosen) return tile(chosen, area, { theme, now, chosen: true, whole: true })
   const { across, height, first } = layoutOf(view, area)
@@ -102,7 +103,7 @@ function bodyLines(view: WatchView, area: WatchSize, theme: Theme, now: number):
     })
     for (let at = 0; at < height; at++) lines.push(tiles.map((one) => one[at]!).join(''))
   }
-  return filled(lines, area)
+  return fillScreen(lines, area)
 }
 
 type WatchLayout = { across: number; height: number; first: number }
@@ -161,6 +162,6 @@ function paintOf(state: WatchedSlot['state'], theme: Theme): Paint {
   return state === 'busy' || state === 'starting' ? theme.strong : theme.quiet
 }
 
-function filled(lines: readonly string[], { columns, rows }: WatchSize): string[] {
+function fillScreen(lines: readonly string[], { columns, rows }: WatchSize): string[] {
   return Array.from({ length: rows }, (_, at) => fitToWidth(lines[at] ?? '', columns))
 }

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/time/clock.ts'
 import type { WatchedSlot, WatchView } from './watch-frame.ts'
@@ -9,7 +10,7 @@ import { layoutOf, watchFrame } from './watch-frame.ts'
 type WatchIo = {
   in: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   out: Writable & { isTTY?: boolean; columns?: number; rows?: number; fd?: number }
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   signal: AbortSignal
 }

@@ -71,7 +71,7 @@ export type BoardParts = {
 export type WorkerView = {
   id: string
   slot: WorkerSlot
-  /** Whether the worker has come to its end. */
+  /** Whether the worker has finished or was stopped. */
   over: boolean
   /** Whether the coordinator has read the worker's envelope. */
   heard: boolean
@@ -219,7 +219,7 @@ export class WorkerBoard {
       throw new CrewError(`${name} cannot work in a copy of the project, because ${noCopies}. Leave "worktree" out.`)
     if (!isHeld)
       throw new CrewError(
-        `${name} cannot be an implementer: only termaite's own agent in the background is held to its scope. ${agent} would need a copy of the project, and no copy can be made because ${noCopies}. Choose termaite's own agent, or another role.`,
+        `${name} cannot be an implementer: only termaite's own agent in the background can be restricted to its scope. ${agent} would need a copy of the project, and no copy can be made because ${noCopies}. Choose termaite's own agent, or another role.`,
       )
     throw new CrewError(
       `${name} cannot work beside ${other!.by}, which changes files of the project: a second worker would need a copy of the project, and no copy can be made because ${noCopies}. Wait until the other one is done.`,
@@ -292,10 +292,10 @@ export class WorkerBoard {
 
 export const ids = (workers: readonly Pick<WorkerView, 'id'>[]): string => workers.map(({ id }) => id).join(', ')
 
-/** Why a worker that kept no envelope is over. */
+/** Why a worker stopped that left no result. */
 export function endingOf({ why, last }: WorkerSlot) {
   if (last?.failure) return last.failure
-  return failed(why === 'killed' ? 'aborted' : 'crash', why || 'it ended before it began').failure
+  return failed(why === 'killed' ? 'aborted' : 'crash', why || 'it was stopped before it began').failure
 }
 
 /** The files that a worker may change; no scope means any file of the project. */

@@ -19,7 +19,7 @@ import { TreeBudget } from '../../core/work/tree-budget.ts'
 type OpenWorkers = {
   board: WorkerBoard
   final: FinalAnswer
-  /** Whether the program that leads was given the tools and did not take them. */
+  /** Whether the program that leads was given the tools and did not load them. */
   alone?(): boolean
   /** Stops every worker that is still at work, takes the tools away again, and notes how the turn closed. */
   close(how: NonNullable<Worker['closed']>): Promise<void>
@@ -32,7 +32,7 @@ export type OpensWorkers = (turn: Turn, host: WorkerHost, budget: TreeBudget) =>
  * Makes a coordinator of an agent: its workers' events are shown as inner events of the turn, one budget holds for all of them, its
  * answer waits until every worker was heard, and no worker outlives the turn.
  */
-export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits): Agent {
+export function coordinatingAgent(agent: Agent, open: OpensWorkers, limits: HeldLimits): Agent {
   return {
     name: agent.name,
     get traits() {
@@ -70,7 +70,7 @@ export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits
 
 /** Names for the person the workers that the crash of an earlier turn stopped. */
 const lostNote = (lost: readonly WorkerView[]) =>
-  `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} ended with it: ${ids(lost)}. The coordinator learns what was done by then.`
+  `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} stopped with it: ${ids(lost)}. The coordinator learns what was done by then.`
 
 /** Tells the person that nothing was delegated because nothing could be. */
 const aloneNote = (name: string) =>
@@ -107,10 +107,10 @@ async function coordinate(
       await emit({ type: 'note', text: aloneNote(pieces.actor ?? agent.name), by: 'termaite' })
     // Our own agent gets the reason in its turn. Another program's turn is over by now, so it gets another one.
     for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome)) outcome = await act(why)
-    if (!outcome.ok || turn.signal.aborted) return await abandoned(outcome)
+    if (!outcome.ok || turn.signal.aborted) return await stopWorkers(outcome)
     const more = await final.completion(outcome.text, turn.signal)
     // The person may have cancelled while the workers were waited for.
-    if (turn.signal.aborted) return await abandoned(failed('aborted', 'cancelled'))
+    if (turn.signal.aborted) return await stopWorkers(failed('aborted', 'cancelled'))
     if (more === undefined) return outcome
     await emit({ type: 'reply', text: more, by: 'termaite' })
     return { ...outcome, text: `${outcome.text}\n\n${more}` }
@@ -135,7 +135,7 @@ async function coordinate(
    * A turn that failed or was cancelled has no answer that could account for its workers. A note names those that were stopped with a
    * cancelled turn; after a failure the handoffs themselves are shown, so that no work of a worker is lost.
    */
-  async function abandoned(outcome: Outcome): Promise<Outcome> {
+  async function stopWorkers(outcome: Outcome): Promise<Outcome> {
     const running = (await board.all()).filter(({ over }) => !over)
     await board.stopAll()
     if (turn.signal.aborted) {

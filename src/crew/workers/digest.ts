@@ -4,7 +4,7 @@ import type { WorkerBoard, WorkerView } from './board.ts'
 import { ids } from './board.ts'
 import { ledgerLine } from './final-answer.ts'
 
-/** How many workers of each kind a digest names, and how long the preview of a text in it is. */
+/** How many workers of each kind a digest names, and how long a text quoted in it may be. */
 const most = { named: 8, notices: 4, words: 160 }
 
 /**
@@ -62,7 +62,7 @@ function lostLines(all: readonly WorkerView[]): string[] {
 const earlierLine = (earlier: readonly WorkerView[]) =>
   `Your turn before this one was cancelled, and its workers were stopped with it. You have not read the handoffs of ${ids(earlier)}: get_worker_result returns them if you need them.`
 
-/** The ledger of the workers whose handoffs were read, and are in no message of the request any more. */
+/** The list of the workers whose handoffs were read, and are no longer in any message of the request. */
 async function forgottenLines(board: WorkerBoard, messages: readonly ModelMessage[]): Promise<string[]> {
   const read = await board.read()
   if (read.length === 0) return []

@@ -42,7 +42,7 @@ export async function endLostWorkers(parts: LostParts, ledger: SlotLedger): Prom
     const end = outcome.ok
       ? ({ state: 'exited', why: 'done' } as const)
       : ({ state: 'failed', why: lostWords } as const)
-    // Only a worker in a terminal has one that could be found.
+    // Only a worker in a terminal has a terminal that could be found.
     const find: LostParts['find'] = slot.worker.where === 'terminal' ? parts.find : async () => undefined
     await endSlot({ ...parts, find }, ledger, id, end)
   }
@@ -67,7 +67,7 @@ async function workOf(
     shown: (turn) => shownOf(store, workspace, turn),
   })
   const own = (entries: readonly Entry[]) => entries.filter(({ turn }) => turn === slot.flight?.turn)
-  // Read before the turn is settled, which gives it an end of its own.
+  // The outcome is read before the turn is settled, because settling gives the turn an end.
   const over = slot.flight && outcomeOf(slot.flight.turn, own((await conversation.read()).entries))
   await conversation.settle()
   const entries = own((await conversation.read()).entries)
@@ -113,7 +113,7 @@ export async function adoptWorkers(
 
 /**
  * Notes that a turn finished, so that no later turn has to answer for its workers. After a `cancelled` turn the next one still learns of
- * handoffs that nobody read; after an answer they are settled.
+ * handoffs that nobody read; after an answer none of them is left to read.
  */
 export async function closeWorkers(
   ledger: SlotLedger,

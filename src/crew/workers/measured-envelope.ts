@@ -2,7 +2,7 @@ import type { Envelope } from '../worker.ts'
 import { isAbsolute, relative } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { isWithin } from '../../base/files/real-path.ts'
-import { listed } from './merge-card.ts'
+import { firstPaths } from './merge-card.ts'
 
 /*
  * The facts that termaite has seen itself and adds to the envelope of a worker, beside the worker's own words.
@@ -23,7 +23,7 @@ export function withPaths(envelope: Envelope, paths: readonly string[], roots: r
   )
   const risks =
     untrue.length > 0
-      ? [`The worker says that it changed these files, but they are as they were: ${listed(untrue)}`]
+      ? [`The worker says that it changed these files, but they are as they were: ${firstPaths(untrue)}`]
       : []
   return defined({
     ...rest,
@@ -58,7 +58,7 @@ export function checkWords({ passed, refused, evidence }: CheckSeen): string {
     : `A check of the project fails after the changes were brought in: ${cut}`
 }
 
-/** Adds risks to an envelope; work that is not whole is partial. */
+/** Adds risks to an envelope. Work that is not complete then counts as partial. */
 export function partial(envelope: Envelope, risks: readonly string[], next?: string): Envelope {
   const { status, unresolved_risks, exact_next_step } = envelope
   return {

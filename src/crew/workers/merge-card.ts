@@ -10,11 +10,11 @@ import { workerId, workerRole } from '../worker.ts'
 /** The folders of the two versions of a file: the project, and the worker's copy of it. */
 type BothTrees = { root: string; copy: string }
 
-/** The most files, and the largest ones, that a card or an event shows. */
+/** How many files, and how large a file, a card or an event shows at most. */
 const most = { files: 20, bytes: 128 * 1024 }
 
 export const strayWords = (strays: readonly Stray[]): string =>
-  listed(strays.map(({ path, why }) => `${path} (${why})`))
+  firstPaths(strays.map(({ path, why }) => `${path} (${why})`))
 
 /** Asks what becomes of a worker's changes of which some are not allowed. */
 export function strayCard(slot: WorkerSlot, strays: readonly Stray[], at: BothTrees): Question {
@@ -46,7 +46,7 @@ export function conflictCard(
   }
   return {
     ...aboutWorker(slot),
-    text: `${workerId(slot.id)} (${slot.worker.name}, by ${slot.agent}) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: ${listed(conflicts)}`,
+    text: `${workerId(slot.id)} (${slot.worker.name}, by ${slot.agent}) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: ${firstPaths(conflicts)}`,
     shows: shownDiffs(conflicts, at),
     options: consentOptions({
       once: rest ? { id: 'others', label: 'Bring in all other files, and leave these in its copy' } : replace,
@@ -61,7 +61,7 @@ const aboutWorker = (slot: WorkerSlot) => ({ about: 'choice' as const, from: [wo
 const mostNamed = 12
 
 /** Names the first of many paths. */
-export function listed(paths: readonly string[]): string {
+export function firstPaths(paths: readonly string[]): string {
   const more = paths.length - mostNamed
   return `${paths.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }

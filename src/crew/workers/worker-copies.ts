@@ -13,7 +13,7 @@ import { copyWords, straysIn } from '../../hub/model/tasks/project-copy.ts'
 import { sizeWords } from '../../hub/model/tasks/task-changes.ts'
 import { CrewError } from '../slot.ts'
 import { checkWords, partial, withChecks, withPaths } from './measured-envelope.ts'
-import { conflictCard, fileChanges, listed, strayCard, strayWords, textsOf } from './merge-card.ts'
+import { conflictCard, fileChanges, firstPaths, strayCard, strayWords, textsOf } from './merge-card.ts'
 import { roleTable, workerId } from '../worker.ts'
 
 type WorkerCopyParts = {
@@ -85,7 +85,7 @@ export class WorkerCopies {
     const own = copy ? await this.#fromCopy(slot, copy, envelope, done, signal) : await this.#fromTree(slot, envelope)
     const strays = await this.#strays(slot)
     if (strays.length === 0) return own
-    const risk = `While ${workerId(slot.id)} worked, files of the project itself changed that no worker was to change: ${listed(strays)} The worker, you or a person changed them. Look at them before you rely on the result.`
+    const risk = `While ${workerId(slot.id)} worked, files of the project itself changed that no worker was to change: ${firstPaths(strays)} The worker, you or a person changed them. Look at them before you rely on the result.`
     return { ...own, outside: [...(own.outside ?? []), ...strays], unresolved_risks: [...own.unresolved_risks, risk] }
   }
 
@@ -97,7 +97,7 @@ export class WorkerCopies {
     if (!waiting || !copy) throw new CrewError(`${id} has no changes that wait in a copy of the project.`)
     const unknown = wanted?.find((path) => !waiting.paths.includes(path))
     if (unknown !== undefined)
-      throw new CrewError(`${id} has not changed ${unknown}. The changes that wait are: ${listed(waiting.paths)}`)
+      throw new CrewError(`${id} has not changed ${unknown}. The changes that wait are: ${firstPaths(waiting.paths)}`)
     const asked = wanted ?? waiting.paths
     const declined = this.#declined.get(slot)
     const { reverted = [], settings = [] } = waiting.changes
@@ -109,7 +109,7 @@ export class WorkerCopies {
     const refused = asked.filter((path) => !chosen.includes(path))
     if (chosen.length === 0 || (wanted && refused.length > 0))
       throw new CrewError(
-        `these changes of ${id} need the person’s yes and did not get it: ${listed(refused)} Tell them what is left out.`,
+        `these changes of ${id} need the person’s yes and did not get it: ${firstPaths(refused)} Tell them what is left out.`,
       )
     const brought = await this.#bring(waiting.slot, copy, waiting.changes, chosen, signal)
     const left = waiting.paths.filter((path) => !brought.files.includes(path))
@@ -117,10 +117,10 @@ export class WorkerCopies {
     const checks = brought.files.length > 0 ? await this.#check(waiting.slot, signal) : []
     return [
       brought.files.length > 0
-        ? `Now in the project: ${listed(brought.files)}`
+        ? `Now in the project: ${firstPaths(brought.files)}`
         : 'Nothing was brought into the project.',
       ...(brought.why === undefined ? [] : [`Not everything was brought in: ${brought.why}.`]),
-      ...(left.length > 0 ? [`Still only in the copy ${copy.root}: ${listed(left)}`] : []),
+      ...(left.length > 0 ? [`Still only in the copy ${copy.root}: ${firstPaths(left)}`] : []),
       ...brought.notes,
       ...checks.map(checkWords),
     ].join('\n')
@@ -162,14 +162,14 @@ export class WorkerCopies {
     }
     if (roleTable[slot.worker.role].runsInCopy) {
       await this.#leave(slot, copy, changes, [])
-      const left = `The commands of this worker changed files in its own copy of the project. None of these changes is in the project, and the copy is gone: ${listed(paths)}`
+      const left = `The commands of this worker changed files in its own copy of the project. None of these changes is in the project, and the copy is gone: ${firstPaths(paths)}`
       return { ...envelope, evidence: [...envelope.evidence, left] }
     }
     const strays = straysOf(slot, changes)
     const own = { ...measured, unresolved_risks: [...measured.unresolved_risks, ...(changes.notes ?? [])] }
     if (strays.length > 0) own.outside = strays.map(({ path }) => path)
     // The report comes before the merge, whatever becomes of it.
-    const size = `${workerId(slot.id)} changed ${sizeWords(files)} in its copy: ${listed(paths)}`
+    const size = `${workerId(slot.id)} changed ${sizeWords(files)} in its copy: ${firstPaths(paths)}`
     const not = strays.length > 0 ? ` Not allowed: ${strayWords(strays)}` : ''
     this.#show(slot, { type: 'note', text: size + not })
     const chosen = done ? await this.#allowed(slot, copy, changes, { paths, otherwise: [] }, signal) : []
@@ -183,7 +183,7 @@ export class WorkerCopies {
     const checked = withChecks({ ...own, evidence: [...own.evidence, ...brought.notes] }, checks)
     if (left.length === 0) return checked
     const why = brought.why ?? notAllowed(strays)
-    const risk = `Not in the project: ${listed(left)} The reason: ${why}. The changes are in the copy ${copy.root}, which is kept for a day.`
+    const risk = `Not in the project: ${firstPaths(left)} The reason: ${why}. The changes are in the copy ${copy.root}, which is kept for a day.`
     const next = `Look at the changes in ${copy.root}; bring in those that are right with merge_worker, or have the task done again in the project.`
     return partial({ ...checked, copy: copy.root, not_merged: left }, [risk], next)
   }
@@ -225,12 +225,12 @@ export class WorkerCopies {
         this.#brought.push(...result.files)
         const call = newId(clock.now())
         this.#show(slot, { type: 'call', call, tool: 'bring_back', input: { paths: only } })
-        const text = `Brought into the project: ${listed(result.files)}`
+        const text = `Brought into the project: ${firstPaths(result.files)}`
         this.#show(slot, { type: 'result', call, ok: true, text, data: fileChanges(root, before) })
         const left = paths.filter((path) => !result.files.includes(path))
         const why = left.length > 0 ? 'the person left the files in conflict in the copy' : undefined
         const saved =
-          result.aside === undefined ? [] : [`The project's versions of ${listed(over)} are in ${result.aside}.`]
+          result.aside === undefined ? [] : [`The project's versions of ${firstPaths(over)} are in ${result.aside}.`]
         return defined({ files: result.files, left, why, notes: saved })
       }
       const { why, conflicts = [] } = result

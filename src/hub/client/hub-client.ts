@@ -90,7 +90,7 @@ export class HubClient implements RemoteHub {
     return this.#connection.url
   }
 
-  /** Says which side has to be updated if the hub speaks another protocol than we do. */
+  /** Says which side has to be updated if the hub speaks a protocol other than ours. */
   skew(signal?: AbortSignal): Promise<string | undefined> {
     return this.#connection.skew(signal)
   }
@@ -318,7 +318,7 @@ export class HubClient implements RemoteHub {
     return this.#connection.pieces(() => this.#connection.open(name, params, fields, signal), signal)
   }
 
-  /** The place in the stream of changes now. */
+  /** The current place in the stream of changes. */
   async changesPlace(signal?: AbortSignal): Promise<string> {
     const { place } = await this.call('GET /api/state', {}, { limit: 1 }, signal)
     return place

@@ -112,7 +112,7 @@ export class HubConnection {
     return this.heard(() => withKey(this.#source, once, (unread) => unread.drop()), signal)
   }
 
-  /** Says which side has to be updated if the hub speaks another protocol than we do. */
+  /** Says which side has to be updated if the hub speaks a protocol other than ours. */
   async skew(signal?: AbortSignal): Promise<string | undefined> {
     const answer = await this.#sent('GET', '/api/version', undefined, { signal })
     if (!answer.ok && answer.status !== 404) return undefined

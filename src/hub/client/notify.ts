@@ -1,10 +1,11 @@
+import type { Env } from '../../base/env.ts'
 import { defined } from '../../base/defined.ts'
 import { withoutProject } from '../../base/process/program-path.ts'
 import type { Io } from '../../core/io.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Notice, Occasion } from '../../core/talk/notice.ts'
 import { collect } from '../../base/process/collect.ts'
-import { limited } from '../../base/time/clock.ts'
+import { withTimeLimit } from '../../base/time/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { titleOf, wantsOccasion } from '../../core/talk/notice.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
@@ -85,7 +86,7 @@ async function post(url: string, notice: Notice, { env, clock }: NotifyParts['io
     priority: notice.event === 'done' || notice.event === 'progress' ? undefined : 'high',
     authorization: env.NTFY_TOKEN ? `Bearer ${env.NTFY_TOKEN}` : undefined,
   }) as Record<string, string>
-  const answer = await limited(clock, patienceMs, (signal) =>
+  const answer = await withTimeLimit(clock, patienceMs, (signal) =>
     fetchFor(env)(url, { method: 'POST', body: notice.text, headers, signal }),
   )
   if (!answer.ok) throw new Error(`the server answered with HTTP ${answer.status}`)
@@ -94,7 +95,7 @@ async function post(url: string, notice: Notice, { env, clock }: NotifyParts['io
 async function run(command: string, notice: Notice, place: NotifyParts['io'] & { cwd: string }): Promise<void> {
   const { cwd, clock } = place
   const env = withoutModelKeys(withoutProject(place.env, cwd))
-  await limited(clock, patienceMs, async (signal) => {
+  await withTimeLimit(clock, patienceMs, async (signal) => {
     const options = { cwd, env, input: `${JSON.stringify(notice)}\n`, signal }
     const { code, err, error } = await collect('bash', ['-c', command], options)
     signal.throwIfAborted()
@@ -111,7 +112,7 @@ async function run(command: string, notice: Notice, place: NotifyParts['io'] & {
 const longest = 200
 
 /** The sequences of a desktop notification, and a bell. A terminal acts on the sequence that it knows and ignores the others. */
-export function desktopBytes(notice: Notice, env: Readonly<Record<string, string | undefined>>): string {
+export function desktopBytes(notice: Notice, env: Env): string {
   const title = plain(titleOf(notice))
   const text = [plain(notice.text), ...(notice.url === undefined ? [] : [plain(notice.url)])].join(' ')
   const sequences = [`\u001b]9;${title}: ${text}\u0007`, `\u001b]777;notify;${title};${text}\u0007`]

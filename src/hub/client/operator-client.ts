@@ -47,12 +47,12 @@ export class OperatorClient {
     return (await this.#connection.call('POST /api/hub/copy', {})).path
   }
 
-  /** Counts everything that is removed with the finished tasks of an age. */
+  /** Counts everything that is removed with the finished tasks that are older than a given age. */
   prunable(keptMs: number) {
     return this.#connection.call('GET /api/retention', {}, { keptMs })
   }
 
-  /** Removes a part of the finished tasks of an age. */
+  /** Removes some of the finished tasks that are older than a given age. */
   prune(keptMs: number) {
     return this.#connection.call('POST /api/retention/prune', {}, { keptMs })
   }

@@ -5,7 +5,7 @@ import type { Rounds } from './rounds/rounds.ts'
 import { defined } from '../../base/defined.ts'
 import { requestName } from './rules/repeated-request.ts'
 import { takeBack } from './settling.ts'
-import { cancelled } from './rules/task-moves.ts'
+import { cancelTask } from './rules/task-moves.ts'
 import { HubError } from './rules/task-rules.ts'
 
 /** How many messages from people are kept for an agent. */
@@ -62,7 +62,7 @@ export class AgentOrders {
         const task = rows.tasks.heldBy(id)
         if (!task)
           throw new HubError('conflict', `Agent ${id} has no task that could be stopped. To end the agent, remove it.`)
-        return rows.tasks.replace(cancelled(task, { at: rows.now, by, why: `${by} stopped the agent` }))
+        return rows.tasks.replace(cancelTask(task, { at: rows.now, by, why: `${by} stopped the agent` }))
       },
     })
   }

@@ -12,7 +12,7 @@ import { ticketOf } from './rules/task-rules.ts'
 /** The pause before the next attempt when the ledger is unavailable. */
 const awayMs = 1_000
 
-type Parts = {
+type AgentWaitParts = {
   rounds: Pick<Rounds, 'wish'>
   waiting: WaitingAgents
   clock: Clock
@@ -25,9 +25,9 @@ type Asking = { id: string; number: number; until: number; asked?: WorkRequest |
 
 /** The waits of agents for work, on connections to this hub. The ledger has the newest wait of each agent, at any hub. */
 export class AgentWaits {
-  #parts: Parts
+  #parts: AgentWaitParts
 
-  constructor(parts: Parts) {
+  constructor(parts: AgentWaitParts) {
     this.#parts = parts
   }
 

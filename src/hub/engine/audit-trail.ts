@@ -9,7 +9,7 @@ import { HubError, taskIdOf } from './rules/task-rules.ts'
 /** An act of a client, and its result. */
 type Seen = { caller: HubCaller; act: string; on?: string; status: number }
 
-type Parts = {
+type AuditTrailParts = {
   book: HubAuditBook
   clock: Clock
   /** Warns the person who runs the hub that acts cannot be kept. */
@@ -26,7 +26,7 @@ const longestSubject = 128
  * be missing after the hub is killed: it is written after the change that it made.
  */
 export class AuditTrail {
-  #parts: Parts
+  #parts: AuditTrailParts
   #addresses = new WeakMap<HubCaller, string>()
   #waiting: HubAct[] = []
   #writing: Promise<void> = Promise.resolve()
@@ -36,7 +36,7 @@ export class AuditTrail {
   /** The time of the last act: the times of one hub never go backwards. */
   #latest = 0
 
-  constructor(parts: Parts) {
+  constructor(parts: AuditTrailParts) {
     this.#parts = parts
   }
 

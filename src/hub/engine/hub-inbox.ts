@@ -9,7 +9,7 @@ import { defined } from '../../base/defined.ts'
 import { inboxItems, inboxRows, markKey } from '../model/tasks/inbox.ts'
 import { HubError } from './rules/task-rules.ts'
 
-type Parts = {
+type HubInboxParts = {
   rounds: Pick<Rounds, 'wish'>
   ledger: HubLedger
   /** Every agent with its standing at the hub. */
@@ -25,9 +25,9 @@ const mostTasks = 1_000
 
 /** The inboxes of people: everything that waits for a person, and what each person has done with it. */
 export class HubInbox {
-  #parts: Parts
+  #parts: HubInboxParts
 
-  constructor(parts: Parts) {
+  constructor(parts: HubInboxParts) {
     this.#parts = parts
   }
 

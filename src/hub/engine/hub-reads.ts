@@ -10,7 +10,7 @@ import { defined } from '../../base/defined.ts'
 import { finishedStates } from '../model/hub-ledger.ts'
 import { FleetRules, heldByMachine, wholeHub } from '../model/tasks/machine-rules.ts'
 import { isAbout, waits } from './rules/presence.ts'
-import { explained, HubError, NoTask } from './rules/task-rules.ts'
+import { explainMissing, HubError, NoTask } from './rules/task-rules.ts'
 
 /** The place of a task in a list, the newest first. */
 export type TaskPlace = NonNullable<TaskQuery['after']>
@@ -161,7 +161,7 @@ function agentNowOf(row: AgentRow, task: string | undefined, steady: number, rul
 /** A task as one read of the ledger sees it. */
 export async function taskAt(look: LedgerLook, id: string): Promise<Task> {
   const [row] = await look.tasks([id])
-  if (!row) throw await explained(look, new NoTask(id))
+  if (!row) throw await explainMissing(look, new NoTask(id))
   return row.task
 }
 

@@ -49,7 +49,7 @@ type HubTaskSourceParts = {
   tell(words: string): void
 }
 
-/** Short enough that an agent whose connection died silently, as on a laptop that slept, is soon back. */
+/** How long one wait at the hub lasts: so short that an agent whose connection died silently, as on a laptop that slept, is soon back. */
 const waitSeconds = 60
 const firstWaitMs = 1_000
 const longestWaitMs = 30_000

@@ -29,7 +29,7 @@ import { roundRules } from './settling.ts'
 import { SsoPeople } from './sso-people.ts'
 import { SpendingLimits } from './rounds/spending-limits.ts'
 import { TaskAttachments } from './texts/task-attachments.ts'
-import { cancelled, queuedAgain, redirected } from './rules/task-moves.ts'
+import { cancelTask, queuedAgain, redirectTask } from './rules/task-moves.ts'
 import { checkNotMerging, TaskReviews } from './task-reviews.ts'
 import { ackMs, HubError, isFinished, newTask, taskIn } from './rules/task-rules.ts'
 import { TaskTexts } from './texts/task-texts.ts'
@@ -183,7 +183,7 @@ export class Hub extends HubReads {
       reads: () => ({ tasks: [id], needs }),
       decide: (rows) => {
         const known = rows.tasks.known(id)
-        // A request that is sent again because its answer got lost.
+        // Answers a request that is sent again because its answer got lost.
         if (known?.prompt === wanted.prompt) return known
         const capped = { ...wanted, id, attachments, cap: wanted.cap ?? this.#limits.taskCap }
         rows.tasks.add(
@@ -205,7 +205,7 @@ export class Hub extends HubReads {
     const rule = (rows: RoundRows, task: Task) => {
       checkNotMerging(task)
       if (isFinished(task)) throw new HubError('conflict', `Task ${task.id} is already ${task.state}.`)
-      rows.tasks.replace(cancelled(task, { at: rows.now, by, why }))
+      rows.tasks.replace(cancelTask(task, { at: rows.now, by, why }))
     }
     return this.#rounds.wish(taskWish(ticket, rule, { request: requestName(by, 'cancel', key) }))
   }
@@ -233,7 +233,7 @@ export class Hub extends HubReads {
         ...(change.wish === undefined ? [] : [change.wish === '' ? 'for any agent' : `for ${change.wish}`]),
       ]
       if (words.length === 0) throw new HubError('wrong', 'Name a priority, or the agent that the task is meant for.')
-      rows.tasks.replace(redirected(task, change, rows.note(by, 'comment', `Changed: ${words.join(', ')}.`)))
+      rows.tasks.replace(redirectTask(task, change, rows.note(by, 'comment', `Changed: ${words.join(', ')}.`)))
     }
     const more = () => ({ agents: [change.wish || []].flat() })
     return this.#rounds.wish(taskWish(ticket, rule, { more, request: requestName(by, 'redirect', key) }))

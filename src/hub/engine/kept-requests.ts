@@ -23,7 +23,7 @@ type AskedChange = {
   signal: AbortSignal
 }
 
-type Parts = { book: HubRequestBook; clock: Clock }
+type KeptRequestParts = { book: HubRequestBook; clock: Clock }
 
 /** How long a request is remembered. */
 const keptMs = 24 * 3_600_000
@@ -39,7 +39,7 @@ export class KeptRequests {
   #book: HubRequestBook
   #clock: Clock
 
-  constructor({ book, clock }: Parts) {
+  constructor({ book, clock }: KeptRequestParts) {
     this.#book = book
     this.#clock = clock
   }
@@ -49,7 +49,7 @@ export class KeptRequests {
     const name = requestName(asked.by, asked.act, asked.key)!
     const run = randomName()
     const known = await this.#begin(asked, name, run)
-    if (known !== undefined) return { answer: opened(known, name, asked), isRepeated: true }
+    if (known !== undefined) return { answer: openSealed(known, name, asked), isRepeated: true }
     let answer: unknown
     try {
       answer = await change()
@@ -57,7 +57,7 @@ export class KeptRequests {
       if (!(error instanceof LedgerAway && error.isUnsure)) await this.#surely(() => this.#book.forget(name, run))
       throw error
     }
-    await this.#surely(() => this.#book.answer(name, sealed(answer, name, asked)))
+    await this.#surely(() => this.#book.answer(name, sealAnswer(answer, name, asked)))
     return { answer, isRepeated: false }
   }
 
@@ -73,14 +73,14 @@ export class KeptRequests {
       if (found.body !== body)
         throw new HubError(
           'wrong',
-          'This idempotency key came with another body before. A new request needs a new key; the same request is sent again as it was.',
+          'This idempotency key was used before, with a different body. A new request needs a new key; the same request is sent again as it was.',
         )
       if (found.answer !== undefined) return found.answer
       if (asked.remembers) return undefined
       if (asked.signal.aborted || this.#clock.elapsed() >= until)
         throw new HubError(
           'conflict',
-          `The request with this idempotency key began at ${new Date(found.at).toISOString()} and has no answer yet. Send it again in a moment. If this stays so, the hub was stopped in the middle of it: look whether the change was made, and use a new key if it was not.`,
+          `The request with this idempotency key began at ${new Date(found.at).toISOString()} and has no answer yet. Send it again in a moment. If this does not change, the hub was stopped in the middle of it: look whether the change was made, and use a new key if it was not.`,
         )
       await this.#clock.sleep(lookMs, asked.signal)
     }
@@ -115,14 +115,14 @@ const tagBytes = 16
 const sealKey = (name: string, { secret, key }: AskedChange) =>
   new Uint8Array(hkdfSync('sha256', JSON.stringify([secret, key]), name, 'termaite answer', 32))
 
-function sealed(answer: unknown, name: string, asked: AskedChange): string {
+function sealAnswer(answer: unknown, name: string, asked: AskedChange): string {
   const nonce = randomBytes(nonceBytes)
   const seal = createCipheriv(cipher, sealKey(name, asked), nonce)
   const text = Buffer.concat([seal.update(JSON.stringify(answer) ?? 'null', 'utf8'), seal.final()])
   return Buffer.concat([nonce, seal.getAuthTag(), text]).toString('base64')
 }
 
-function opened(text: string, name: string, asked: AskedChange): unknown {
+function openSealed(text: string, name: string, asked: AskedChange): unknown {
   const bytes = Buffer.from(text, 'base64')
   const seal = createDecipheriv(cipher, sealKey(name, asked), bytes.subarray(0, nonceBytes))
   seal.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))

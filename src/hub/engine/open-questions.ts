@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { allowedAnswers, optionLines, picksIn } from '../../core/talk/consent.ts'
 import { requestName } from './rules/repeated-request.ts'
 import { taskWish } from './rounds/rounds.ts'
-import { noted, queuedAgain } from './rules/task-moves.ts'
+import { addNote, queuedAgain } from './rules/task-moves.ts'
 import { heldTask, HubError, taskIdOf, taskIn } from './rules/task-rules.ts'
 
 /** The questions that wait for a person at the hub, and their answers: of agents, of blocked tasks, and about the cap of a day. */
@@ -29,7 +29,7 @@ export class OpenQuestions {
         const asks = asked && { ...asked, at: rows.now }
         const task = asks?.task === undefined ? undefined : heldTask(rows.tasks.get(asks.task), agentId)
         rows.know(defined({ ...agent, asks, answered: asks ? undefined : agent.answered }))
-        if (asks && task) rows.tasks.replace(noted(task, rows.note(agentId, 'question', questionWords(asks))))
+        if (asks && task) rows.tasks.replace(addNote(task, rows.note(agentId, 'question', questionWords(asks))))
         return rows.agent(agentId)
       },
     })
@@ -87,7 +87,7 @@ function answerQuestion(rows: RoundRows, agentId: string, text: string, by: stri
   if (!picks) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers(asks)}.`)
   rows.know(defined({ ...agent, asks: undefined, answered: { ask: asks.id, picks, by } }))
   const task = asks.task === undefined ? undefined : rows.tasks.known(asks.task)
-  if (task) rows.tasks.replace(noted(task, rows.note(by, 'answer', text)))
+  if (task) rows.tasks.replace(addNote(task, rows.note(by, 'answer', text)))
 }
 
 /** A question with its options, as one text. */

@@ -10,7 +10,7 @@ import { HubError } from './rules/task-rules.ts'
 /** The name of a machine that a client sent. */
 export function machineNamed(name: string): string {
   if (name !== wholeHub && /^[^\p{Cc}]{1,200}$/u.test(name)) return name
-  throw new HubError('wrong', `"${name.slice(0, 50)}" is no name of a machine.`)
+  throw new HubError('wrong', `"${name.slice(0, 50)}" is not the name of a machine.`)
 }
 
 /** A pause as it is ordered. */

@@ -24,7 +24,7 @@ import { problemLines } from '../model/plans/plan-problems.ts'
 import { readPlan } from '../model/plans/plan-reader.ts'
 import { dueRun, resumedSchedule } from '../model/plans/schedule.ts'
 import { filledTask, newRun, renewedPlace, retriedTask, runTasks } from './rules/pipeline-rules.ts'
-import { cancelled, queuedAgain } from './rules/task-moves.ts'
+import { cancelTask, queuedAgain } from './rules/task-moves.ts'
 import { HubError, isFinished, isHeld } from './rules/task-rules.ts'
 
 /** A plan that is to be added; `id` is chosen by the sender, so that a request that is sent again adds nothing. */
@@ -41,7 +41,7 @@ type PlanText = {
   now: number
 }
 
-type Parts = {
+type PipelineParts = {
   rounds: Pick<Rounds, 'wish'>
   ledger: HubLedger
   handing: Handing
@@ -54,11 +54,11 @@ type Run = { id: string; by: string; digest: string; schedule?: string; note?: s
 
 /** The hub's pipelines and schedules. Every change is durable before it is answered. */
 export class Pipelines {
-  #parts: Parts
-  /** Loaded when the first schedule needs it. */
+  #parts: PipelineParts
+  /** The library for cron patterns is loaded when the first schedule needs it. */
   #cron: CronTimes | undefined
 
-  constructor(parts: Parts) {
+  constructor(parts: PipelineParts) {
     this.#parts = parts
   }
 
@@ -330,7 +330,7 @@ function cancelPipeline(
 ): Pipeline {
   const tasks = rows.tasks.of(pipeline)
   if (isPipelineOver(tasks)) throw new HubError('conflict', `The pipeline ${pipeline.name} is over already.`)
-  for (const task of tasks) if (!isFinished(task)) rows.tasks.replace(cancelled(task, { at: rows.now, by, why }))
+  for (const task of tasks) if (!isFinished(task)) rows.tasks.replace(cancelTask(task, { at: rows.now, by, why }))
   const { asks: _, paused: __, ...rest } = pipeline
   return rest
 }

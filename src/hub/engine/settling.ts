@@ -8,7 +8,7 @@ import { defined } from '../../base/defined.ts'
 import { readinessOf } from '../../core/work/dependencies.ts'
 import { lateTask } from './rules/pipeline-rules.ts'
 import { check } from './pipelines.ts'
-import { cancelled, failed, queuedAgain } from './rules/task-moves.ts'
+import { cancelTask, failTask, queuedAgain } from './rules/task-moves.ts'
 import { isHeld, workOf } from './rules/task-rules.ts'
 
 /** After this many returns without an answer a task has failed. */
@@ -39,11 +39,11 @@ export function roundRules({ limits, pipelines }: { limits: SpendingLimits; pipe
     async settle(rows) {
       const { moved, over, unsure } = rows.consequences
       while (moved.size + over.size + unsure.size > 0) {
-        await pipelines.settle(rows, taken(moved))
-        const ended = taken(over)
+        await pipelines.settle(rows, takeAll(moved))
+        const ended = takeAll(over)
         if (ended.length > 0)
           for (const task of rows.tasks.learn(await rows.ledger.dependents(ended))) lookAgain(rows, task)
-        await checkNeeds(rows, taken(unsure), pipelines)
+        await checkNeeds(rows, takeAll(unsure), pipelines)
       }
     },
   }
@@ -65,7 +65,7 @@ export function takeBack(
   rows.tasks.replace(
     times <= (begun ? mostReturns : mostUnheard)
       ? queuedAgain(task, defined({ ...move, why, wish }))
-      : failed(task, { ...move, why: `given out ${times} times, and no agent finished it: ${why}` }),
+      : failTask(task, { ...move, why: `given out ${times} times, and no agent finished it: ${why}` }),
   )
 }
 
@@ -102,7 +102,7 @@ async function checkNeeds(rows: RoundRows, ids: readonly string[], pipelines: Pi
       else rows.consequences.unsure.delete(task.id)
     } else if ('never' in may) {
       const move = { at: rows.now, by: 'hub', why: may.never }
-      rows.tasks.replace(may.cancelled ? cancelled(task, move) : failed(task, move))
+      rows.tasks.replace(may.cancelled ? cancelTask(task, move) : failTask(task, move))
     }
   }
 }
@@ -125,7 +125,7 @@ function unacknowledgedOffers({ history }: Task): number {
   return history.slice(before + 1).filter(({ state }) => state === 'PENDING_ACK').length
 }
 
-function taken(set: Set<string>): string[] {
+function takeAll(set: Set<string>): string[] {
   const all = [...set]
   set.clear()
   return all

@@ -10,18 +10,18 @@ const knownMs = 90 * 86_400_000
 /** A visit of a person is written at most this often. */
 const writtenMs = 86_400_000
 
-type Parts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; clock: Clock }
+type SsoPeopleParts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; clock: Clock }
 
 /**
  * The people whom a proxy signs in. They have neither a key nor a sign-in at the hub, so the ledger remembers their names as marks, for all
  * hubs that share it.
  */
 export class SsoPeople {
-  #parts: Parts
+  #parts: SsoPeopleParts
   /** When this process last wrote each person's visit, by `Clock.elapsed`. */
   #written = new Map<string, number>()
 
-  constructor(parts: Parts) {
+  constructor(parts: SsoPeopleParts) {
     this.#parts = parts
   }
 

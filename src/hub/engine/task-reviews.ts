@@ -11,7 +11,7 @@ import { defined } from '../../base/defined.ts'
 import { lookedItem, markKey } from '../model/tasks/inbox.ts'
 import { noteWords } from '../model/tasks/task-note.ts'
 import { MergeRefused } from '../model/tasks/work-merger.ts'
-import { approved, mergeBegun, mergedLater, mergeForgotten, noted, rejected } from './rules/task-moves.ts'
+import { approveTask, mergeBegun, mergedLater, mergeForgotten, addNote, rejectTask } from './rules/task-moves.ts'
 import { taskAt } from './hub-reads.ts'
 import { requestName } from './rules/repeated-request.ts'
 import { taskWish } from './rounds/rounds.ts'
@@ -55,7 +55,7 @@ export class TaskReviews {
     const { merge = false, merged } = approval
     if (merge) {
       const known = await this.#task(ticket)
-      // A request that is sent again because its answer got lost.
+      // Answers a request that is sent again because its answer got lost.
       if (isMergedTry(known, approval.try)) return known
       return this.#merge(approvable(known, by, approval), by, approval)
     }
@@ -63,7 +63,7 @@ export class TaskReviews {
       if (merged && isMergedTry(known, approval.try)) return
       const task = approvable(known, by, approval)
       const at = rows.now
-      if (task.state === 'IN_REVIEW') rows.tasks.replace(approved(task, defined({ at, by, merged })))
+      if (task.state === 'IN_REVIEW') rows.tasks.replace(approveTask(task, defined({ at, by, merged })))
       else if (merged) rows.tasks.replace(mergedLater(task, { at, by, merged }))
     }
     return this.#wish(ticket, rule, requestName(by, 'approve', key))
@@ -85,7 +85,7 @@ export class TaskReviews {
         throw new HubError('wrong', 'Say what is to be changed, or comment on a line of the diff first.')
       const words = text ?? `Sent back with ${open === 1 ? 'a comment on a line' : `${open} comments on lines`}.`
       const note = rows.note(by, 'comment', words)
-      this.#parts.limits.check(rows, rows.tasks.replace(rejected(task, { at: note.at, by, note })))
+      this.#parts.limits.check(rows, rows.tasks.replace(rejectTask(task, { at: note.at, by, note })))
     }
     return this.#wish(ticket, rule, requestName(by, 'reject', key))
   }
@@ -94,7 +94,7 @@ export class TaskReviews {
   async comment(ticket: string, by: string, text: string, at?: CommentPlace, key?: string): Promise<Task> {
     const place = at && { ...at, text: await this.#lineAt(await this.#task(ticket), at) }
     const rule = (rows: RoundRows, task: Task) => {
-      rows.tasks.replace(noted(task, defined({ ...rows.note(by, 'comment', text), place })))
+      rows.tasks.replace(addNote(task, defined({ ...rows.note(by, 'comment', text), place })))
     }
     return this.#wish(ticket, rule, requestName(by, 'comment', key))
   }
@@ -206,7 +206,7 @@ export class TaskReviews {
       // Another merge of the task may have begun since.
       if (!merging || task.merging?.at !== merging.at || task.merging.commit !== merging.commit) return
       const move = merged && { at: rows.now, by: merging.by, merged }
-      if (move && task.state === 'IN_REVIEW') rows.tasks.replace(approved(task, move))
+      if (move && task.state === 'IN_REVIEW') rows.tasks.replace(approveTask(task, move))
       else if (move && isDone(task)) rows.tasks.replace(mergedLater(task, move))
       else rows.tasks.replace(mergeForgotten(task))
     })

@@ -10,12 +10,12 @@ import { isRepeated, requestName } from './rules/repeated-request.ts'
 import { taskWish } from './rounds/rounds.ts'
 import { takeBack } from './settling.ts'
 import {
-  acknowledged,
-  blocked,
-  progressed,
-  responded,
+  acknowledgeTask,
+  blockTask,
+  noteProgress,
+  endWork,
   unansweredTry,
-  unpaused,
+  resumeTask,
   withChecks,
   withLateWork,
 } from './rules/task-moves.ts'
@@ -32,13 +32,13 @@ export type Response = TaskResult & {
 /** The work of an agent that has lost its task. */
 export type LateWork = Pick<Response, 'message' | 'artifacts' | 'diff' | 'place'>
 
-type Parts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; texts: TaskTexts }
+type TaskWorkParts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; texts: TaskTexts }
 
 /** The reports of agents on the tasks that they were given, from the acknowledgement to the answer. */
 export class TaskWork {
-  #parts: Parts
+  #parts: TaskWorkParts
 
-  constructor(parts: Parts) {
+  constructor(parts: TaskWorkParts) {
     this.#parts = parts
   }
 
@@ -52,7 +52,7 @@ export class TaskWork {
       ticket,
       agentId,
       (rows, task) => {
-        rows.tasks.replace(progressed(task, rows.note(agentId, 'progress', text, percentage)))
+        rows.tasks.replace(noteProgress(task, rows.note(agentId, 'progress', text, percentage)))
       },
       requestName(agentId, 'progress', key),
     )
@@ -64,7 +64,7 @@ export class TaskWork {
       ticket,
       agentId,
       (rows, task) => {
-        rows.tasks.replace(blocked(task, why, rows.note(agentId, 'question', question)))
+        rows.tasks.replace(blockTask(task, why, rows.note(agentId, 'question', question)))
       },
       requestName(agentId, 'block', key),
     )
@@ -95,9 +95,9 @@ export class TaskWork {
     const rule = (rows: RoundRows, known: Task) => {
       checkFence(ticket, known)
       if (isAnswered(known)) return
-      const task = isPausedAt(known, agentId) ? unpaused(known) : working(rows, known, agentId)
+      const task = isPausedAt(known, agentId) ? resumeTask(known) : working(rows, known, agentId)
       const work = { ...defined(place), ...texts, result }
-      rows.tasks.replace(responded(task, status, work, rows.note(task.agent, 'response', message)))
+      rows.tasks.replace(endWork(task, status, work, rows.note(task.agent, 'response', message)))
     }
     return this.#parts.rounds.wish(taskWish(ticket, rule, { more: () => ({ agents: [agentId] }), request }))
   }
@@ -170,7 +170,7 @@ function working(rows: RoundRows, known: Task, agentId: string): WorkingTask {
   rows.hear(agentId)
   const task = heldTask(known, agentId)
   rows.putAgentRow({ ...rows.agentRow(agentId), task: task.id })
-  return task.state === 'PENDING_ACK' ? rows.tasks.replace(acknowledged(task, rows.now)) : task
+  return task.state === 'PENDING_ACK' ? rows.tasks.replace(acknowledgeTask(task, rows.now)) : task
 }
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

@@ -133,7 +133,7 @@ const mostBehind = 2_000
 const streamCompression = { flush: constants.Z_SYNC_FLUSH, level: 4, windowBits: 13, memLevel: 6 }
 
 /**
- * Streams news that are not stored, such as the turns of this machine. They have no numbers: a follower that comes back gets all of them
+ * Streams news that is not stored, such as the turns of this machine. It has no numbers: a follower that comes back gets all of them
  * again.
  */
 async function sendLive<T>(

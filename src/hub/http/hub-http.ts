@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Clock } from '../../base/time/clock.ts'
 import type { MachineTerminals } from '../../core/screen/machine-terminals.ts'
 import type { HubCaller } from '../model/access/hub-key.ts'
 import type { AuditTrail } from '../engine/audit-trail.ts'
@@ -39,33 +40,41 @@ import { hangUpSignal, readJsonBody, send, sendCompressed, streamText } from './
 import { answerRequest, faultAnswer, paramsIn, refusal, StreamedText, takesPieces } from './access/hub-router.ts'
 import { TerminalSockets } from './terminal-socket.ts'
 
-export type HubServerOptions = StreamParts &
-  FrontOptions & {
-    host: string
-    port: number
-    keys: HubKeys
-    signIns: SignIns
-    /** Invitations for agent machines, which have no key yet. */
-    invites?: Invites
-    /** How the proxy names the people whom it has signed in; without it no header is trusted. */
-    sso?: SsoRules
-    routes: readonly HubRoute[]
-    mcp: McpEndpoint<HubCaller>
-    /** The terminals of all machines, for people who may see them. */
-    terminals?: MachineTerminals
-    /** The machines that are linked to the hub, and the other hubs of its ledger. */
-    links?: MachineLinks
-    relays?: HubRelays
-    vitals?: HubVitals
-    metricsFrom?: AddressRanges
-    /** Records the acts of clients. */
-    trail?: AuditTrail
-    /** Remembers the people whom a proxy signs in. */
-    people?: Pick<SsoPeople, 'came'>
-    version?: string
-    /** Shows the person who runs the hub a message about a failure that belongs to no request. */
-    tell?(words: string): void
-  }
+/** Who is let in, and who may look without a key. */
+type AccessParts = FrontOptions & {
+  clock: Clock
+  keys: HubKeys
+  signIns: SignIns
+  /** Invitations for agent machines, which have no key yet. */
+  invites?: Invites
+  /** How the proxy names the people whom it has signed in; without it no header is trusted. */
+  sso?: SsoRules
+  vitals?: HubVitals
+  metricsFrom?: AddressRanges
+  version?: string
+}
+
+/** The parts of the hub that callers reach once they were let in. */
+type CallerParts = StreamParts & {
+  routes: readonly HubRoute[]
+  mcp: McpEndpoint<HubCaller>
+  /** Records the acts of clients. */
+  trail?: AuditTrail
+  /** Remembers the people whom a proxy signs in. */
+  people?: Pick<SsoPeople, 'came'>
+}
+
+/** Where connections lead that stay open. */
+type SocketParts = {
+  /** The terminals of all machines, for people who may see them. */
+  terminals?: MachineTerminals
+  /** The machines that are linked to the hub, and the other hubs of its ledger. */
+  links?: MachineLinks
+  relays?: HubRelays
+}
+
+/** Everything that a hub serves. `tell` shows the person who runs it a failure that belongs to no request. */
+export type HubParts = AccessParts & CallerParts & SocketParts & { tell?(words: string): void }
 
 /** A hub that is being served. `localUrl` is the address for programs of this machine, which are served without TLS. */
 type ServedHub = HttpServer & { localUrl: string }
@@ -74,7 +83,7 @@ type ServedHub = HttpServer & { localUrl: string }
 const requests = { burst: 20_000, perSecond: 5_000 }
 
 /** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
-export async function serveHub(options: HubServerOptions): Promise<ServedHub> {
+export async function serveHub(options: HubParts & { host: string; port: number }): Promise<ServedHub> {
   const { mcp, links, relays } = options
   const doors = openDoors(options)
   const { metrics, sockets, open } = doors
@@ -110,8 +119,8 @@ export async function serveHub(options: HubServerOptions): Promise<ServedHub> {
 /** The parts that find out who sends a request, enforce the callers' limits, and know which requests are open. */
 type HubDoors = ReturnType<typeof openDoors>
 
-function openDoors(options: HubServerOptions) {
-  const { keys, signIns, clock, sso, vitals, metricsFrom, version = '', links } = options
+function openDoors(options: AccessParts & Pick<SocketParts, 'terminals' | 'links'>) {
+  const { keys, signIns, clock, sso, vitals, metricsFrom, version = '', terminals, links } = options
   const front = new HubFront(options)
   const door = new BrowserAccess(signIns, front)
   const people = sso && new SsoAccess(sso, { front, browsers: door, clock })
@@ -125,7 +134,7 @@ function openDoors(options: HubServerOptions) {
     addressOf: (request) => front.arrival(request).address,
   })
   const limit = new RateLimit(clock, requests.burst, requests.perSecond)
-  const sockets = options.terminals && new TerminalSockets({ terminals: options.terminals, clock })
+  const sockets = terminals && new TerminalSockets({ terminals, clock })
   const metrics = new HubMetrics(version, () => sockets?.size ?? 0)
   const open = new OpenRequests({ keys, signIns, clock, allowed })
   // When a key or a sign-in is revoked, every wait, stream and socket that began with it is cut.
@@ -140,7 +149,7 @@ function openDoors(options: HubServerOptions) {
     return signIns.endOf(id, by)
   })
   const operators = new OperatorAccess(defined({ front, metrics, vitals, metricsFrom, clock }))
-  return { front, door, wrong, callerWithoutKey, allowed, limit, sockets, metrics, open, operators }
+  return { keys, clock, front, door, wrong, callerWithoutKey, allowed, limit, sockets, metrics, open, operators }
 }
 
 /** Whether a request arrived in a way that is served; otherwise it has been answered. */
@@ -155,7 +164,7 @@ async function answerAnyone(
   request: IncomingMessage,
   response: ServerResponse,
   doors: HubDoors,
-  options: HubServerOptions,
+  options: AccessParts & CallerParts,
 ): Promise<void> {
   const { front, wrong, operators } = doors
   const { page } = options
@@ -177,7 +186,7 @@ async function answerCaller(
   response: ServerResponse,
   caller: HubCaller,
   { front, limit, operators }: HubDoors,
-  options: HubServerOptions,
+  options: CallerParts,
 ): Promise<void> {
   options.trail?.came(caller, front.arrival(request).address)
   options.people?.came(caller)
@@ -203,17 +212,16 @@ async function acceptSocket(
   socket: Duplex,
   head: Buffer,
   doors: HubDoors,
-  options: HubServerOptions,
+  { links, relays, trail }: Pick<SocketParts, 'links' | 'relays'> & Pick<CallerParts, 'trail'>,
 ): Promise<void> {
   const { front, allowed, sockets } = doors
-  const { links, relays, trail } = options
   // Another hub of the same ledger shows a token of its own, and comes through the internal network.
   if (relays && request.url === serverPaths.relay.path) return relays.accept(request, socket, head)
   const response = plainAnswer(request, socket)
   try {
     const caller = isForUs(front, request, response) ? await allowed(request, response) : undefined
     if (!caller) return
-    const isIn = accessOf(request, caller, doors, options)
+    const isIn = accessOf(request, caller, doors)
     if (links && request.url === serverPaths.link.path) {
       if (!mayDo(caller.role, 'machine'))
         return send(response, refusal(403, `${caller.name} may not ${rights.machine.words}`))
@@ -239,8 +247,7 @@ async function acceptSocket(
 function accessOf(
   request: IncomingMessage,
   caller: HubCaller,
-  { callerWithoutKey }: HubDoors,
-  { keys, clock }: HubServerOptions,
+  { callerWithoutKey, keys, clock }: HubDoors,
 ): () => Promise<boolean> {
   const key = bearerIn(request)
   return async () => {
@@ -283,7 +290,7 @@ async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   { url, caller }: { url: URL; caller: HubCaller },
-  { routes, trail }: HubServerOptions,
+  { routes, trail }: Pick<CallerParts, 'routes' | 'trail'>,
 ): Promise<void> {
   const signal = hangUpSignal(request, response)
   const method = request.method ?? 'GET'

@@ -22,7 +22,7 @@ import {
   versionIn,
   WireFailure,
   wireVersion,
-  written,
+  encodeFrame,
 } from '../../wire/frames/frames.ts'
 import { isMethod, isStream, methods } from '../../wire/frames/methods.ts'
 import { dialHub, webSocketCarrier } from '../../wire/frames/web-socket-carrier.ts'
@@ -36,7 +36,7 @@ const restMs = 2_000
 const mostHubs = 100
 const longestToken = 1_000
 
-type Parts = DialParts & {
+type HubRelayParts = DialParts & {
   id: string
   /** The secret that the hubs of one ledger share. */
   secret(): Promise<Uint8Array>
@@ -51,7 +51,7 @@ type Parts = DialParts & {
  * along with each request, and are checked again.
  */
 export class HubRelays {
-  #parts: Parts
+  #parts: HubRelayParts
   #server: Promise<WebSocketServer> | undefined
   #hubs = new Map<string, { url: string; asking: Promise<WireAsking>; failed?: number }>()
   #accepted = new Set<Connection>()
@@ -60,7 +60,7 @@ export class HubRelays {
   #used = new Map<string, number>()
   #isClosed = false
 
-  constructor(parts: Parts) {
+  constructor(parts: HubRelayParts) {
     this.#parts = parts
   }
 
@@ -87,13 +87,13 @@ export class HubRelays {
         new Server({ noServer: true, maxPayload: longestFrame, perMessageDeflate: false }),
     )
     const server = await this.#server
-    const proof = signed(await this.#parts.secret(), `answer ${nonce}`)
+    const proof = signText(await this.#parts.secret(), `answer ${nonce}`)
     if (socket.destroyed) return
     server.handleUpgrade(request, socket, head, (upgraded) => {
       const connection = new Connection(webSocketCarrier(upgraded), this.#parts.clock)
       this.#accepted.add(connection)
       void connection.over.then(() => this.#accepted.delete(connection))
-      connection.send(written({ type: 'proof', ...wireVersion, proof })!)
+      connection.send(encodeFrame({ type: 'proof', ...wireVersion, proof })!)
       void new WireAnswering(connection, new RelayAnswers(this.#parts.here))
     })
   }
@@ -125,15 +125,15 @@ export class HubRelays {
     const nonce = randomBytes(16).toString('hex')
     const key = await secret()
     const claims = JSON.stringify({ from: this.#parts.id, to: id, at: clock.now(), nonce })
-    const token = `${Buffer.from(claims).toString('base64url')}.${signed(key, claims)}`
+    const token = `${Buffer.from(claims).toString('base64url')}.${signText(key, claims)}`
     try {
       const connection = await dialHub(`${url.replace(/\/+$/, '')}${relayPath}`, `Hub ${token}`, this.#parts)
       this.#dialled.add(connection)
       void connection.over.then(() => this.#dialled.delete(connection))
       const said = objectIn(await connection.first(proveMs)) ?? {}
-      if (!isSame(typeof said.proof === 'string' ? said.proof : '', signed(key, `answer ${nonce}`))) {
+      if (!isSame(typeof said.proof === 'string' ? said.proof : '', signText(key, `answer ${nonce}`))) {
         connection.cut('the other hub did not prove itself')
-        throw new Error('what answers there is no hub of this ledger')
+        throw new Error('what answers there is not a hub of this ledger')
       }
       // Hubs before the second version did not name their version.
       const older = olderSide(versionIn(said) ?? { version: 1, oldest: 1 })
@@ -155,7 +155,7 @@ export class HubRelays {
       /^Hub ([\w-]+)\.([0-9a-f]{64})$/.exec(request.headers.authorization ?? '') ?? []
     if (body === '' || body.length > longestToken) return undefined
     const claims = Buffer.from(body, 'base64url').toString('utf8')
-    if (!isSame(signature, signed(await this.#parts.secret(), claims))) return undefined
+    if (!isSame(signature, signText(await this.#parts.secret(), claims))) return undefined
     // Only a hub of this ledger can have signed the claims, so they have the right shape.
     const { to, at, nonce } = JSON.parse(claims) as { to: string; at: number; nonce: string }
     const now = this.#parts.clock.now()
@@ -182,9 +182,9 @@ const operationsOf: Record<MachineOffer | 'work', Right> = {
 
 /** Answers another hub for the machines that are linked here, and for no others, so that no request goes in a circle. */
 class RelayAnswers implements Answers {
-  #here: Parts['here']
+  #here: HubRelayParts['here']
 
-  constructor(here: Parts['here']) {
+  constructor(here: HubRelayParts['here']) {
     this.#here = here
   }
 
@@ -209,7 +209,7 @@ class RelayAnswers implements Answers {
   }
 }
 
-const signed = (key: Uint8Array, text: string) => createHmac('sha256', key).update(text).digest('hex')
+const signText = (key: Uint8Array, text: string) => createHmac('sha256', key).update(text).digest('hex')
 
 const isSame = (one: string, other: string) =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -14,7 +14,7 @@ import { FarMachine } from '../../wire/link/far-machine.ts'
 import { readHello, skewWords } from '../../wire/link/link-greeting.ts'
 import { WireAsking } from '../../wire/frames/asking.ts'
 import { Connection } from '../../wire/frames/connection.ts'
-import { longestFrame, wireVersion, written } from '../../wire/frames/frames.ts'
+import { longestFrame, wireVersion, encodeFrame } from '../../wire/frames/frames.ts'
 import { webSocketCarrier } from '../../wire/frames/web-socket-carrier.ts'
 
 /** How long a machine may take to say hello. */
@@ -29,12 +29,12 @@ type Link = { about: LinkedMachine; guest: Guest; connection: Connection; asking
 /** The client that a machine came as; `isIn` says whether its key is still valid. */
 type Guest = { caller: HubCaller; isIn(): Promise<boolean> }
 
-const keyIsOver = 'the key of this machine has ended'
+const keyIsOver = 'the key of this machine has expired or was revoked'
 
 /** The hub's own machine. `proofFor` returns the proof that a process of the hub's own home would show at a host. */
 type OwnMachine = { machine: string; proofFor(host: string): string; works(): readonly string[] }
 
-type Parts = {
+type MachineLinksParts = {
   /** The name of this hub among the hubs of its ledger. */
   id: string
   /** The address at which the other hubs of the ledger reach this one. */
@@ -52,7 +52,7 @@ type Parts = {
 /** Every machine that this hub can reach: its own, those that are linked to it, and those at the other hubs of its ledger. */
 export class MachineLinks {
   readonly own: string
-  #parts: Parts
+  #parts: MachineLinksParts
   #server: Promise<WebSocketServer> | undefined
   #links = new Map<string, Link>()
   #ungreeted = 0
@@ -66,7 +66,7 @@ export class MachineLinks {
   #isStale = false
   #isLost = false
 
-  constructor(parts: Parts) {
+  constructor(parts: MachineLinksParts) {
     this.#parts = parts
     this.own = parts.own.machine
     this.#since = parts.clock.now()
@@ -158,10 +158,10 @@ export class MachineLinks {
     this.#ungreeted--
     if (data === undefined) return connection.cut('the machine said no hello')
     const hello = readHello(data)
-    const answer = typeof hello === 'string' ? refused(hello) : await this.#letIn(hello, guest.caller, host)
+    const answer = typeof hello === 'string' ? refuseMachine(hello) : await this.#letIn(hello, guest.caller, host)
     // The key may have been revoked in the meantime, and then nothing would cut the link.
     if (connection.ended.aborted || !(await guest.isIn())) return connection.end(keyIsOver)
-    connection.send(written(answer.welcome)!)
+    connection.send(encodeFrame(answer.welcome)!)
     if (answer.link === undefined) return connection.end('the hub did not let the machine in')
     const asking = new WireAsking(connection, this.#parts.clock)
     this.#join({ hello: hello as Hello, connection, asking, guest, link: answer.link })
@@ -172,10 +172,10 @@ export class MachineLinks {
     const { book, own, version } = this.#parts
     const { machine, proof } = hello
     const skew = skewWords(hello, version)
-    if (skew !== undefined) return refused(skew)
+    if (skew !== undefined) return refuseMachine(skew)
     if (machine === own.machine) {
       const isOwn = proof === own.proofFor(hostnameIn(host))
-      return refused(
+      return refuseMachine(
         isOwn
           ? `${machine} needs no link: the hub runs on this machine and serves its turns and terminals itself.`
           : `${machine} is the name of the machine on which the hub runs. Give this machine another name: --machine-name`,
@@ -189,7 +189,7 @@ export class MachineLinks {
       return { welcome: { type: 'refused', why: 'The hub cannot reach its ledger now.', retry: true } }
     }
     if ('taken' in bound)
-      return refused(
+      return refuseMachine(
         `The name ${machine} belongs to a machine that linked with the key ${bound.taken.keyName}. Give this machine another name with --machine-name, or let an admin free the name: termaite hub machines forget ${machine}`,
       )
     return { welcome: { type: 'welcome', version: wireVersion.version, termaite: version, machine }, link: bound.link }
@@ -321,7 +321,7 @@ export class MachineLinks {
 
 type LetIn = { welcome: Welcome; link?: number }
 
-const refused = (why: string, served?: boolean): LetIn => ({
+const refuseMachine = (why: string, served?: boolean): LetIn => ({
   welcome: defined({ type: 'refused', why, retry: false, served }),
 })
 

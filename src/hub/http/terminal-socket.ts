@@ -164,7 +164,7 @@ class PageTerminals {
     socket.on('message', (data, isBinary) => {
       const frame = isBinary ? undefined : readPageFrame((data as Buffer).toString('utf8'))
       if (frame) this.#take(frame)
-      else this.#tell({ type: 'refused', why: 'This frame is none that the hub knows. Reload the page.' })
+      else this.#tell({ type: 'refused', why: 'The hub does not know this kind of frame. Reload the page.' })
     })
     socket.once('close', () => this.#end())
     await Promise.all([this.#sendList(signal), this.#sendPreviews(signal), this.#beat(signal)])

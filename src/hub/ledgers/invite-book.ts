@@ -3,8 +3,6 @@ import type { BookDatabase, BookWork } from './ledger-books.ts'
 import { inviteTable } from './ledger-tables.ts'
 import { changed, found, inserted } from './ledger-books.ts'
 
-type InviteRow = { invite: string }
-
 /** The hub's invitations in its ledger. They are needed rarely, so every call reads the database. */
 export class LedgerInviteBook implements HubInviteBook {
   #database: BookDatabase
@@ -46,8 +44,7 @@ export class LedgerInviteBook implements HubInviteBook {
     await this.#database.change(() => changed(`DELETE FROM ${this.#invites} WHERE lower(name) = lower(?)`, name))
   }
 
-  *#found(which: string, ...values: string[]): BookWork<HubInvite[]> {
-    const rows = yield* found<InviteRow>(`SELECT invite FROM ${this.#invites} ${which}`, ...values)
-    return rows.map(({ invite }) => JSON.parse(invite) as HubInvite)
+  #found(which: string, ...values: string[]): BookWork<HubInvite[]> {
+    return found(this.#database, inviteTable, which, ...values)
   }
 }

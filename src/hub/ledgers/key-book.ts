@@ -1,13 +1,7 @@
 import type { HubKey, HubKeyBook } from '../model/access/hub-key.ts'
 import type { BookDatabase, BookWork } from './ledger-books.ts'
-import { defined } from '../../base/defined.ts'
 import { keyTable } from './ledger-tables.ts'
 import { changed, found, inserted, markUsed } from './ledger-books.ts'
-
-export type KeyRow = { key: string; used: number | null }
-
-export const keyOf = ({ key, used }: KeyRow): HubKey =>
-  defined({ ...(JSON.parse(key) as HubKey), used: used ?? undefined })
 
 /** The hub's keys in its ledger. */
 export class LedgerKeyBook implements HubKeyBook {
@@ -57,7 +51,7 @@ export class LedgerKeyBook implements HubKeyBook {
     await markUsed(this.#database, this.#keys, await this.#byHash(), { id, used: at })
   }
 
-  *#all(): BookWork<HubKey[]> {
-    return (yield* found<KeyRow>(`SELECT key, used FROM ${this.#keys} ORDER BY made, id`)).map(keyOf)
+  #all(): BookWork<HubKey[]> {
+    return found(this.#database, keyTable, 'ORDER BY made, id')
   }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseKind, SqlValue, Table } from './tables.ts'
-import { insertText, valuesIn } from './tables.ts'
+import { insertText, selectText, valuesIn } from './tables.ts'
 
 /** A statement of a book; each `?` in its text is one of the values, in their order. */
 export type BookStatement = { text: string; values: readonly SqlValue[] }
@@ -30,9 +30,15 @@ export interface BookDatabase {
   cached<T>(load: () => BookWork<T>): () => Promise<T>
 }
 
-/** The rows that a query finds. */
-export function* found<Row>(text: string, ...values: SqlValue[]): BookWork<Row[]> {
-  return (yield { text, values }).rows as Row[]
+/** The rows of a table that a query finds; `which` follows the name of the table. */
+export function* found<Row>(
+  database: BookDatabase,
+  table: Table<Row>,
+  which: string,
+  ...values: SqlValue[]
+): BookWork<Row[]> {
+  const text = `${selectText(table, database.kind, database.table(table.name))} ${which}`
+  return (yield { text, values }).rows.map((row) => table.read(row))
 }
 
 /** How many rows a statement changes. */

@@ -1,112 +1,155 @@
-import type { HubLedger, LedgerWrites, TaskRow } from '../model/hub-ledger.ts'
-import type { ArchiveRow, ArchiveCounts } from '../model/ledger-archive.ts'
+import type { HubInvite } from '../model/access/hub-invite.ts'
+import type { ArchiveKind, ArchiveRow, TakenOver } from '../model/ledger-archive.ts'
 import type { TaskState } from '../model/tasks/task.ts'
+import type { Blobs, BlobWriter } from '../../core/talk/store.ts'
+import type { LedgerReads } from './ledger-reads.ts'
+import type { AnyTable } from './ledger-tables.ts'
+import { sha256 } from '../../base/hash.ts'
+import { StoreError } from '../../core/talk/store.ts'
 import { isOpenInvite } from '../model/access/hub-invite.ts'
-import { emptyWrites, textsOf } from '../model/hub-ledger.ts'
-import { kindOf, noRows } from '../model/ledger-archive.ts'
-import { readBody } from '../../core/talk/store.ts'
+import { noRows } from '../model/ledger-archive.ts'
+import {
+  agentTable,
+  dayTable,
+  inviteTable,
+  keyTable,
+  machineTable,
+  markTable,
+  noteTable,
+  pipelineTable,
+  removedTable,
+  scheduleTable,
+  taskTable,
+} from './ledger-tables.ts'
 
 /** How many rows are read or written together. */
-const page = 200
-
-/** The size of a piece of a long text. */
-const pieceBytes = 256 * 1024
+const page = 500
 
 /**
  * How much time the agent of a task gets to report again after its ledger was opened or restored: while no hub ran, it could not reach one.
  */
 export const resumeMs = (state: TaskState) => (state === 'PENDING_ACK' ? 30_000 : 10 * 60_000)
 
-/** All rows of a ledger that no other process has open. Missing texts are left out; a task says so when it is shown. */
-export async function* ledgerRows(ledger: HubLedger): AsyncGenerator<ArchiveRow> {
-  const texts = new Set<string>()
-  let last: TaskRow | undefined
-  do {
-    const rows: TaskRow[] = await ledger.look((look) =>
-      look.list({ most: page, ...(last ? { after: { created: last.task.created, id: last.task.id } } : {}) }),
-    )
-    for (const row of rows) {
-      for (const sha of textsOf(row.task)) texts.add(sha)
-      yield { task: row }
-      const { id, noted = 0 } = row.task
-      if (noted === 0) continue
-      const notes = await ledger.look((look) => look.notes(id, { most: Number.MAX_SAFE_INTEGER }))
-      for (const note of notes) yield { note: { task: id, note } }
+/** The tables whose rows are in a backup, by the kinds of these rows. */
+const archivedTables = {
+  task: taskTable,
+  note: noteTable,
+  agent: agentTable,
+  pipeline: pipelineTable,
+  schedule: scheduleTable,
+  day: dayTable,
+  mark: markTable,
+  machine: machineTable,
+  key: keyTable,
+  invite: inviteTable,
+  removed: removedTable,
+} as Record<Exclude<ArchiveKind, 'text'>, AnyTable>
+
+const tableKinds = Object.keys(archivedTables) as (keyof typeof archivedTables)[]
+
+/** A ledger that is read as a whole. */
+export type RowSource = {
+  look<T>(work: (look: LedgerReads) => Promise<T>): Promise<T>
+  /** The long texts; those that are missing are left out. */
+  texts(): AsyncIterable<{ sha: string; bytes: number; pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array> }>
+}
+
+/** All rows of a ledger that nobody changes meanwhile. */
+export async function* ledgerRows(source: RowSource): AsyncGenerator<ArchiveRow> {
+  const now = await source.look(async (reads) => reads.now)
+  for (const kind of tableKinds)
+    for (let last: unknown, isOver = false; !isOver;) {
+      const rows: unknown[] = await source.look((reads) => reads.after(archivedTables[kind], last, page))
+      for (const row of rows)
+        if (kind !== 'invite' || isOpenInvite(row as HubInvite, now)) yield { [kind]: row } as ArchiveRow
+      last = rows.at(-1)
+      isOver = rows.length < page
     }
-    last = rows.length < page ? undefined : rows.at(-1)
-  } while (last)
-  const rest = await ledger.look(async (look): Promise<ArchiveRow[]> => [
-    ...(await look.agents()).map((agent) => ({ agent })),
-    ...(await look.pipelines()).map((pipeline) => ({ pipeline })),
-    ...(await look.schedules()).map((schedule) => ({ schedule })),
-    ...(await look.days()).map((day) => ({ day })),
-    ...(await look.marks()).map((mark) => ({ mark })),
-    ...(await look.machineRules()).map((machine) => ({ machine })),
-  ])
-  yield* rest
-  for (const key of await ledger.keys.all()) yield { key }
-  const now = await ledger.look(async (look) => look.now)
-  for (const invite of await ledger.invites.all()) if (isOpenInvite(invite, now)) yield { invite }
-  yield* removedRows(ledger)
-  for (const sha of texts) {
-    const body = await readBody(ledger.blobs, { sha, media: 'text/plain', bytes: 0 })
-    if (!body) continue
-    yield { text: { sha, bytes: body.length } }
-    for (let at = 0; at < body.length; at += pieceBytes)
-      yield { piece: body.subarray(at, at + pieceBytes).toString('base64') }
+  for await (const { sha, bytes, pieces } of source.texts()) {
+    yield { text: { sha, bytes } }
+    for await (const piece of pieces) yield { piece: Buffer.from(piece).toString('base64') }
   }
 }
 
-/** The ids of removed tasks, page by page. */
-async function* removedRows(ledger: HubLedger): AsyncGenerator<ArchiveRow> {
-  for (let last: string | undefined = ''; last !== undefined;) {
-    const after: string = last
-    const some = await ledger.look((look) => look.removedAfter(after, page))
-    for (const removed of some) yield { removed }
-    last = some.length < page ? undefined : some.at(-1)?.id
-  }
+/** Whether a ledger holds nothing that a restore could destroy. */
+export async function isEmptyLedger(source: Pick<RowSource, 'look'>): Promise<boolean> {
+  const kinds = ['task', 'key', 'invite', 'pipeline', 'schedule', 'machine'] as const
+  const found = await source.look(async (reads) => {
+    const rows: unknown[] = []
+    for (const kind of kinds) rows.push(...(await reads.after(archivedTables[kind], undefined, 1)))
+    return rows
+  })
+  return found.length === 0
 }
 
-/** Writes rows into an empty ledger that no other process has open. */
-export async function fillLedger(ledger: HubLedger, rows: AsyncIterable<ArchiveRow>): Promise<ArchiveCounts> {
-  const counts = noRows()
-  let held: ArchiveRow[] = []
-  let text: { sha: string; pieces: Buffer[] } | undefined
-  const flush = async () => {
-    const some = held
-    held = []
+/** A ledger that takes over the rows of a backup. */
+export type RowTaker = {
+  /** Stores rows of a table unless they exist already; resolves to how many were new. */
+  put(table: AnyTable, rows: readonly unknown[]): Promise<number>
+  hasText(sha: string): Promise<boolean>
+  blobs: Pick<Blobs, 'writer'>
+}
+
+/** Stores the rows of a backup, those of one table together. */
+export async function takeRows(taker: RowTaker, rows: AsyncIterable<ArchiveRow>): Promise<TakenOver> {
+  const [taken, there] = [noRows(), noRows()]
+  const held = new Map<ArchiveKind, unknown[]>()
+  let text: TakenText | undefined
+  const flush = async (kind: Exclude<ArchiveKind, 'text'>) => {
+    const some = held.get(kind) ?? []
+    held.delete(kind)
     if (some.length === 0) return
-    const writes: LedgerWrites = {
-      ...emptyWrites,
-      tasks: some.flatMap((row) => ('task' in row ? [row.task] : [])),
-      agents: some.flatMap((row) => ('agent' in row ? [row.agent] : [])),
-      pipelines: some.flatMap((row) => ('pipeline' in row ? [row.pipeline] : [])),
-      schedules: some.flatMap((row) => ('schedule' in row ? [row.schedule] : [])),
-      days: some.flatMap((row) => ('day' in row ? [row.day] : [])),
-      marks: some.flatMap((row) => ('mark' in row ? [row.mark] : [])),
-      machines: some.flatMap((row) => ('machine' in row ? [row.machine] : [])),
-      notes: some.flatMap((row) => ('note' in row ? [row.note] : [])),
-      removed: some.flatMap((row) => ('removed' in row ? [row.removed] : [])),
-    }
-    await ledger.round((round) => round.write(writes))
-  }
-  const endText = async () => {
-    if (text) await ledger.blobs.put(Buffer.concat(text.pieces), 'text/plain')
-    text = undefined
+    const made = await taker.put(archivedTables[kind], some)
+    taken[kind] += made
+    there[kind] += some.length - made
   }
   for await (const row of rows) {
     if ('piece' in row) {
-      text?.pieces.push(Buffer.from(row.piece, 'base64'))
-      continue
+      if (!text) throw new StoreError('the backup has a piece of a text without its beginning')
+      await text.add(Buffer.from(row.piece, 'base64'))
+    } else if ('text' in row) {
+      await text?.end()
+      const { sha, bytes } = row.text
+      const isThere = await taker.hasText(sha)
+      text = new TakenText(sha, bytes, isThere ? undefined : taker.blobs.writer('text/plain'))
+      ;(isThere ? there : taken).text++
+    } else {
+      const kind = tableKinds.find((each) => each in row)
+      if (!kind) continue
+      const some = held.get(kind) ?? []
+      held.set(kind, some)
+      if (some.push((row as Record<string, unknown>)[kind]) >= page) await flush(kind)
     }
-    await endText()
-    counts[kindOf(row)!]++
-    if ('text' in row) text = { sha: row.text.sha, pieces: [] }
-    else if ('key' in row) await ledger.keys.put(row.key)
-    else if ('invite' in row) await ledger.invites.put(row.invite, -Infinity)
-    else if (held.push(row) >= page) await flush()
   }
-  await endText()
-  await flush()
-  return counts
+  await text?.end()
+  for (const kind of tableKinds) await flush(kind)
+  return { taken, there }
+}
+
+/** A long text of a backup, whose hash is checked; without a writer the ledger has the text already. */
+class TakenText {
+  #sha: string
+  #left: number
+  #writer: BlobWriter | undefined
+  #hash = sha256()
+
+  constructor(sha: string, bytes: number, writer: BlobWriter | undefined) {
+    this.#sha = sha
+    this.#left = bytes
+    this.#writer = writer
+  }
+
+  async add(piece: Uint8Array): Promise<void> {
+    this.#hash.update(piece)
+    this.#left -= piece.length
+    await this.#writer?.write(piece)
+  }
+
+  async end(): Promise<void> {
+    if (this.#left === 0 && this.#hash.digest('hex') === this.#sha) await this.#writer?.done()
+    else {
+      await this.#writer?.drop()
+      throw new StoreError(`the text ${this.#sha} is not whole in the backup`)
+    }
+  }
 }

@@ -1,10 +1,7 @@
 import type { HubRequestBook, KeptRequest } from '../../core/work/hub-request.ts'
 import type { BookDatabase } from './ledger-books.ts'
-import { defined } from '../../base/defined.ts'
 import { requestTable } from './ledger-tables.ts'
 import { changed, found, inserted } from './ledger-books.ts'
-
-type RequestRow = Omit<KeptRequest, 'answer'> & { answer: string | null }
 
 /** The hub's memory of requests in its ledger. */
 export class LedgerRequestBook implements HubRequestBook {
@@ -22,11 +19,10 @@ export class LedgerRequestBook implements HubRequestBook {
       const row = await database.write(function* () {
         yield* changed(`DELETE FROM ${requests} WHERE at < ?`, begunBefore)
         yield* inserted(database, requestTable, request)
-        const query = `SELECT name, run, body, at, answer FROM ${requests} WHERE name = ?`
-        return (yield* found<RequestRow>(query, request.name))[0]
+        return (yield* found(database, requestTable, 'WHERE name = ?', request.name))[0]
       })
       // Another hub may have forgotten its request between the two statements.
-      if (row) return defined({ ...row, answer: row.answer ?? undefined })
+      if (row) return row
     }
   }
 

@@ -1,10 +1,7 @@
 import type { SignIn, SignInBook, SignInLink } from '../model/access/sign-in.ts'
 import type { BookDatabase, BookWork } from './ledger-books.ts'
-import { defined } from '../../base/defined.ts'
 import { linkTable, signInTable } from './ledger-tables.ts'
 import { changed, found, inserted, markUsed } from './ledger-books.ts'
-
-type SignInRow = { sign_in: string; used: number | null }
 
 /** The hub's links and sign-ins in its ledger. */
 export class LedgerSignInBook implements SignInBook {
@@ -67,14 +64,12 @@ export class LedgerSignInBook implements SignInBook {
     await markUsed(this.#database, this.#signInTable, await this.#byCookie(), { id, used: at })
   }
 
-  *#links(which: string, ...values: string[]): BookWork<SignInLink[]> {
-    const rows = yield* found<{ link: string }>(`SELECT link FROM ${this.#linkTable} ${which}`, ...values)
-    return rows.map(({ link }) => JSON.parse(link) as SignInLink)
+  #links(which: string, ...values: string[]): BookWork<SignInLink[]> {
+    return found(this.#database, linkTable, which, ...values)
   }
 
-  *#signIns(): BookWork<SignIn[]> {
-    const rows = yield* found<SignInRow>(`SELECT sign_in, used FROM ${this.#signInTable} ORDER BY made, id`)
-    return rows.map(({ sign_in, used }) => defined({ ...(JSON.parse(sign_in) as SignIn), used: used ?? undefined }))
+  #signIns(): BookWork<SignIn[]> {
+    return found(this.#database, signInTable, 'ORDER BY made, id')
   }
 
   *#remove(table: string, id: string): BookWork<boolean> {

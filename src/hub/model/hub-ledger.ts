@@ -88,13 +88,13 @@ export type TaskQuery = {
   /** The agent that has a task, or had it last. */
   agent?: string
   pipeline?: string
-  /** Only tasks whose id begins or ends with this. */
+  /** Only tasks whose id begins or ends with this text. */
   like?: string
   /** Only tasks whose merge was begun and whose outcome is not known. */
   merging?: true
   /** Only tasks with a comment that names a person. */
   mentions?: true
-  /** Only tasks that come after this one in the list. */
+  /** Only tasks that come after this task in the list. */
   after?: { created: number; id: string }
   most?: number
 }
@@ -128,8 +128,6 @@ export interface LedgerLook {
   notes(task: string, page: { before?: number; most: number }): Promise<TaskNote[]>
   /** The tasks with these ids that were removed within the last year. */
   removed(ids: readonly string[]): Promise<RemovedTask[]>
-  /** The removed tasks whose ids come after an id, in the order of their ids. */
-  removedAfter(id: string, most: number): Promise<RemovedTask[]>
   /** Removed tasks whose id begins or ends with a text; two at most, which is enough to know whether the text names one. */
   removedLike(text: string): Promise<RemovedTask[]>
 }
@@ -170,7 +168,7 @@ export type LedgerWrites = {
   removed: readonly RemovedTask[]
   /** The ids of pipelines that are removed. */
   removedPipelines: readonly string[]
-  /** In the order in which they happened. */
+  /** The changes of the round, in the order in which they happened. */
   changes: readonly NewChange[]
 }
 
@@ -302,7 +300,7 @@ export const heldStates: readonly TaskState[] = ['PENDING_ACK', 'ASSIGNED', 'IN_
 /** The states in which a task is over. */
 export const finishedStates: readonly TaskState[] = ['APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED']
 
-/** The part of a task that says when its turn comes. */
+/** The part of a task that decides when the task is given out. */
 export type QueuedTask = Pick<Task, 'id' | 'priority' | 'created'>
 
 /** The order in which tasks are given out: by priority, then by age. Times of creation may be equal. */

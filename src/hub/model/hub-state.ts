@@ -27,5 +27,5 @@ export type Given =
   | { type: 'evict'; why: string }
   | { type: 'idle' }
 
-/** The same answer over a wire: a task comes with the name of this one time that it was given out. */
+/** The same answer over a wire: a task comes with a name that is valid only for this one time that it was given out. */
 export type GivenTicket = Exclude<Given, { type: 'task' }> | { type: 'task'; task: Task; ticket: string }

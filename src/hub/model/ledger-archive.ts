@@ -80,17 +80,17 @@ export interface LedgerArchive {
 export type LedgerStatus = {
   /** The file or the address, without a password. */
   ledger: string
-  /** The version of its tables, and the newest one that this program knows. */
+  /** The version of the ledger's tables, and the newest one that this program knows. */
   schema: number
   newest: number
   bytes: number
-  /** The bytes that are free on its disk, if that disk is on this machine. */
+  /** The bytes that are free on the ledger's disk, if that disk is on this machine. */
   free?: number
   /** Its tasks by state, and the numbers of its agents and keys; left out if a hub has the ledger open and does not say. */
   tasks?: { state: TaskState; count: number }[]
   agents?: number
   keys?: number
-  /** The hubs that have it open, if that can be known. */
+  /** The hubs that have the ledger open, if that can be known. */
   hubs: { host: string; since: number }[]
   problems: string[]
 }

@@ -63,7 +63,7 @@ export function fleetVersions(
   return hub === undefined ? { others: [...others.values()] } : { hub, others: [...others.values()] }
 }
 
-/** Says which machines run another version than the hub and which side to update; undefined if all run the same. */
+/** Says which machines run a version other than the hub's and which side to update; undefined if all run the same. */
 export function versionSkew({ hub, others }: ReturnType<typeof fleetVersions>): string | undefined {
   const groups = new Map<string, string[]>()
   for (const { name, version } of others)

@@ -12,7 +12,7 @@ export function briefTask(task: Task): Task {
   const { prompt, notes, tries, result, pipeline } = task
   return {
     ...task,
-    prompt: cut(prompt, most.prompt),
+    prompt: cutText(prompt, most.prompt),
     notes: notes.filter((note, at) => at === notes.length - 1 || mayMention(note)).map(briefNote),
     history: [],
     ...(tries === undefined ? {} : { tries: tries.map(briefTry) }),
@@ -32,7 +32,7 @@ export function briefChange(change: HubChange): BriefChange {
     ...change,
     set: {
       ...set,
-      ...(set.prompt === undefined ? {} : { prompt: cut(set.prompt, most.prompt) }),
+      ...(set.prompt === undefined ? {} : { prompt: cutText(set.prompt, most.prompt) }),
       ...(set.result === undefined ? {} : { result: briefResult(set.result) }),
       ...(set.pipeline === undefined ? {} : { pipeline: briefPlace(set.pipeline) }),
     },
@@ -57,10 +57,10 @@ function briefPlace({ template: _, ...place }: PipelinePlace): PipelinePlace {
 const mayMention = ({ kind, text }: TaskNote) => kind === 'comment' && text.includes('@')
 
 function briefNote(note: TaskNote): TaskNote {
-  return note.text.length <= most.note ? note : { ...note, text: cut(note.text, most.note) }
+  return note.text.length <= most.note ? note : { ...note, text: cutText(note.text, most.note) }
 }
 
-const briefResult = ({ message }: TaskResult): TaskResult => ({ message: cut(message, most.answer) })
+const briefResult = ({ message }: TaskResult): TaskResult => ({ message: cutText(message, most.answer) })
 
 /** A try without its answer and its changes: its agent, its times, its outcome and its usage. */
 function briefTry({ number, agent, began, ended, end, spent }: TaskTry): TaskTry {
@@ -74,4 +74,4 @@ function briefTry({ number, agent, began, ended, end, spent }: TaskTry): TaskTry
   }
 }
 
-const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length)} …`)
+const cutText = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length)} …`)

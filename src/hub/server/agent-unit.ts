@@ -12,7 +12,7 @@ type AgentUnit = { name: string; about: string; cwd: string; command: readonly s
 
 type Ran = { code: number; said: string }
 
-/** Runs a program of the machine to its end; a program that is not there has the code 127. */
+/** Runs a program of the machine to its end; a missing program has the code 127. */
 export function runProgram(io: Io, word: string, args: readonly string[], timeoutMs = 60_000): Promise<Ran> {
   const path = word.includes('/') ? word : findOutside(word, io.env, io.cwd)
   if (path === undefined) return Promise.resolve({ code: 127, said: `there is no program ${word}` })
@@ -57,7 +57,7 @@ export class AgentUnits {
       linger.code === 0
         ? []
         : [
-            `The agent ends when ${userInfo().username} logs out, because systemd may not keep it: ${linger.said}. So that it goes on: sudo loginctl enable-linger ${userInfo().username}`,
+            `The agent stops when ${userInfo().username} logs out, because systemd may not keep it: ${linger.said}. So that it goes on: sudo loginctl enable-linger ${userInfo().username}`,
           ]
     return [`Its log: journalctl --user -u ${service} -f`, ...stays]
   }
@@ -85,14 +85,14 @@ export class AgentUnits {
 const unitOf = (name: string) => `termaite-agent-${name}.service`
 
 /** A word as systemd reads it: percent signs and dollars begin names of its own. */
-const quoted = (word: string) =>
+const quoteWord = (word: string) =>
   `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$').replaceAll('\n', '\\n')}"`
 
 /** The text of a unit. It holds no secret: the key is in a file that its command names. */
 function unitText({ name, about, cwd, command, home }: AgentUnit, env: Io['env']): string {
   const variables = defined({ PATH: env.PATH, TERMAITE_HOME: home })
   const set = Object.entries(variables).map(
-    ([each, value]) => `Environment=${quoted(`${each}=${value}`).replaceAll('$$', '$')}`,
+    ([each, value]) => `Environment=${quoteWord(`${each}=${value}`).replaceAll('$$', '$')}`,
   )
   return [
     `# Written by termaite agent join; termaite agent leave removes it.`,
@@ -102,7 +102,7 @@ function unitText({ name, about, cwd, command, home }: AgentUnit, env: Io['env']
     '[Service]',
     `WorkingDirectory=${cwd.replaceAll('%', '%%')}`,
     ...set,
-    `ExecStart=${command.map(quoted).join(' ')}`,
+    `ExecStart=${command.map(quoteWord).join(' ')}`,
     'Restart=always',
     'RestartSec=10',
     'TimeoutStopSec=60',

@@ -10,7 +10,7 @@ import { agentView, taskView } from '../client/page-link.ts'
 
 type Told = Parameters<Notify>[0]
 
-type Parts = { clock: Clock; notify: Notify; task(id: string): Promise<Task> }
+type HubNoticeParts = { clock: Clock; notify: Notify; task(id: string): Promise<Task> }
 
 /** Changes of one moment belong together: ten tasks that fail with one provider are one notice. */
 const gatherMs = 1_000
@@ -30,14 +30,14 @@ const occasionOf: Partial<Record<TaskState, Occasion>> = {
  * a review, a failure, a used-up quota, a cap that is passed. Only the hub's process does so, and once for each event.
  */
 export class HubNotices {
-  #parts: Parts
+  #parts: HubNoticeParts
   #waiting: Told[] = []
   /** Resolves when all changes so far are looked at. */
   #seen = Promise.resolve()
   /** The last notice about each agent, each workspace and each pipeline. */
   #told = new Map<string, string | number>()
 
-  constructor(parts: Parts) {
+  constructor(parts: HubNoticeParts) {
     this.#parts = parts
   }
 

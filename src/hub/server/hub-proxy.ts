@@ -167,7 +167,7 @@ class HubLink {
     return client
   }
 
-  /** Forgets a connection that the hub does not know any more. */
+  /** Forgets a connection that the hub no longer knows. */
   #drop(): void {
     const client = this.#client
     this.#client = undefined

@@ -18,7 +18,7 @@ import type { Invites } from '../engine/access/invites.ts'
 import type { SignIns } from '../engine/access/sign-ins.ts'
 import type { HubVitals } from '../model/tasks/hub-vitals.ts'
 import type { ChangeFeed } from '../http/routes/change-feed.ts'
-import type { HubServerOptions } from '../http/hub-http.ts'
+import type { HubParts } from '../http/hub-http.ts'
 import type { ServedAddress, WishedAddress } from './served-address.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -171,7 +171,7 @@ async function hubParts(
   io: Io,
   { hub, keys, signIns, invites, changes, vitals, trail, clock, book, useMachines }: OpenHub,
   at: ServedAt,
-): Promise<Omit<HubServerOptions, 'clock' | keyof ServedAddress> & { run(): Promise<void> }> {
+): Promise<Omit<HubParts, 'clock' | keyof ServedAddress> & { run(): Promise<void> }> {
   const [
     { hubRoutes },
     { agentStandings },
@@ -266,7 +266,7 @@ export async function serveUntilEnded(io: Io, home: string, wish: HubAddressOpti
   const served = servedAddress(wish, settings)
   const place = await ledgerPlace(io, home, settings, wish.ledger)
   const at: ServedAt = { ...served, qr, allowPrompts, innerUrl, address: served.publicOrigin }
-  // Opened after the hub, whose tasks it reads; no change happens before that.
+  // Set after the hub is open, because the notices read its tasks; no change happens before that.
   let notices: HubNotices | undefined
   const told = (made: readonly HubChange[]) => notices?.see(made)
   const open = await openHub(

@@ -4,7 +4,7 @@ import type { LedgerPlace } from './open-ledger.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { defined } from '../../base/defined.ts'
 import { freeBytes } from '../../base/files/disk-space.ts'
-import { grouped } from '../../base/text/number-words.ts'
+import { groupDigits } from '../../base/text/number-words.ts'
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError, voiceOf } from '../../core/io.ts'
@@ -146,7 +146,7 @@ async function ownCopy(io: Io, path: string): Promise<string> {
   const copy = await withHub(io, (hub) => hub.operators.copyLedger())
   // A hub with another ledger may answer at the usual address.
   if (!copy.startsWith(`${path}${copyEnding}`))
-    throw new UsageError(`the hub that answers has another ledger than ${path}. Stop the hub of ${path} first.`, 1)
+    throw new UsageError(`the hub that answers has a ledger other than ${path}. Stop the hub of ${path} first.`, 1)
   return copy
 }
 
@@ -237,7 +237,7 @@ const nouns: Readonly<Record<ArchiveKind, readonly [one: string, many: string]>>
 export function rowWords(counts: ArchiveCounts): string {
   const words = archiveKinds.flatMap((kind) => {
     const count = counts[kind]
-    return count === 0 ? [] : [`${grouped(count)} ${nouns[kind][count === 1 ? 0 : 1]}`]
+    return count === 0 ? [] : [`${groupDigits(count)} ${nouns[kind][count === 1 ? 0 : 1]}`]
   })
   return words.length < 2 ? (words[0] ?? 'nothing') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }

@@ -28,7 +28,10 @@ const mostSkewMs = 60_000
 
 const joinedIn = (home: string) => join(home, 'joined')
 
-/** The address of a hub in one form. In plain text a code would be read on the way, so that goes to this machine alone. */
+/**
+ * The address of a hub in one form. Anybody on the way could read a code that is sent as plain text, so only this machine itself gets one
+ * in that way.
+ */
 export function hubAddressOf(typed: string): string {
   const url = URL.parse(typed)
   if (!url || !/^https?:$/.test(url.protocol))
@@ -99,7 +102,7 @@ async function exchange(io: Io, url: string, keyFile: string, code: () => Promis
     if (apart > mostSkewMs)
       say(
         io,
-        `termaite: the clocks of this machine and of the hub are ${Math.round(apart / 1000)} s apart. Set them by the network, or keys and certificates end at the wrong time.`,
+        `termaite: the clocks of this machine and of the hub are ${Math.round(apart / 1000)} s apart. Set them by the network, or keys and certificates expire at the wrong time.`,
       )
     return joined.name
   } catch (error) {
@@ -110,7 +113,7 @@ async function exchange(io: Io, url: string, keyFile: string, code: () => Promis
   }
 }
 
-/** The program as it is found after this command: npx runs it from a folder that it cleans up. */
+/** Where the program is found once this command is over: npx runs it from a folder that npx cleans up. */
 async function stableProgram(io: Io, home: string): Promise<Program> {
   const program = thisProgram()
   if (!program.some((word) => word.includes('/_npx/'))) return program
@@ -154,7 +157,7 @@ export async function leaveHub(io: Io, typed: string | undefined): Promise<void>
       1,
     )
   const [{ name, url: address, folder }] = found as [Joined & { folder: string }]
-  if (await new AgentUnits(io).remove(name)) say(io, `Ended the agent ${name} and removed its unit.`)
+  if (await new AgentUnits(io).remove(name)) say(io, `Stopped the agent ${name} and removed its unit.`)
   const key = readKey(join(folder, 'key'))
   const hub = new HubClient({ url: address, ...(key === undefined ? {} : { key }), env: io.env })
   const fault = await hub.endKey(AbortSignal.timeout(10_000)).then(

@@ -60,10 +60,10 @@ export async function awsCredential(world: CloudWorld, files: AwsFiles): Promise
   const session = env.AWS_SESSION_TOKEN
   if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) {
     const keys = defined({ id: env.AWS_ACCESS_KEY_ID, secret: env.AWS_SECRET_ACCESS_KEY, session })
-    return fixed(keys, world, {
+    return fixedCredential(keys, world, {
       words: 'the AWS keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
       next: session
-        ? 'They come with AWS_SESSION_TOKEN and end after some hours: get new ones, and start termaite with them.'
+        ? 'They come with AWS_SESSION_TOKEN and expire after some hours: get new ones, and start termaite with them.'
         : 'Check them with `aws sts get-caller-identity`.',
     })
   }
@@ -74,12 +74,12 @@ export async function awsCredential(world: CloudWorld, files: AwsFiles): Promise
   }
   const container = containerAddress(env)
   if (container !== undefined)
-    return fetched('container', `the AWS role of this container (${container})`, world, () =>
+    return fetchedCredential('container', `the AWS role of this container (${container})`, world, () =>
       fromContainer(container, world),
     )
   const machine = machineAddress(env)
   if (machine !== undefined)
-    return fetched('machine', 'the AWS role of this machine', world, () => fromMachine(machine, world))
+    return fetchedCredential('machine', 'the AWS role of this machine', world, () => fromMachine(machine, world))
   if (env.AWS_PROFILE && !profile)
     return {
       none: `The AWS profile ${name} (AWS_PROFILE) is in neither ~/.aws/config nor ~/.aws/credentials. Write it there with \`aws configure --profile ${name}\`.`,
@@ -102,12 +102,12 @@ function fromProfile(
     credential_process: command,
   } = profile
   if (id && secret)
-    return fixed(defined({ id, secret, session }), world, {
+    return fixedCredential(defined({ id, secret, session }), world, {
       words: `the AWS profile ${name} in ${place}`,
       next: `Check it with \`aws sts get-caller-identity --profile ${name}\`.`,
     })
   if (command)
-    return fetched(
+    return fetchedCredential(
       `process ${command}`,
       `the AWS profile ${name}, whose keys come from its credential_process`,
       world,
@@ -126,18 +126,18 @@ function fromProfile(
   }
 }
 
-function fixed(keys: AwsKeys, { learn }: CloudWorld, login: Login): AwsCredential {
-  learned(keys, learn)
+function fixedCredential(keys: AwsKeys, { learn }: CloudWorld, login: Login): AwsCredential {
+  learnSecrets(keys, learn)
   return { login, get: async () => ({ value: keys }) }
 }
 
-/** The id of a key is no secret: AWS writes it into its logs. */
-function learned({ secret, session }: AwsKeys, learn: CloudWorld['learn']): void {
+/** The id of a key is not a secret: AWS writes it into its logs. */
+function learnSecrets({ secret, session }: AwsKeys, learn: CloudWorld['learn']): void {
   learn?.('AWS', secret)
   if (session) learn?.('AWS', session)
 }
 
-function fetched(
+function fetchedCredential(
   name: string,
   words: string,
   world: CloudWorld,
@@ -150,7 +150,7 @@ function fetched(
     () =>
       new ExpiringLogin(clock, async (signal) => {
         const found = await get(signal)
-        if ('value' in found) learned(found.value, learn)
+        if ('value' in found) learnSecrets(found.value, learn)
         return found
       }),
   )
@@ -218,10 +218,10 @@ async function fromContainer(address: string, { env, fetch }: CloudWorld): Promi
   const file = env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
   const token = file ? (await readFile(file, 'utf8')).trim() : env.AWS_CONTAINER_AUTHORIZATION_TOKEN
   const reply = await fetch(address, { headers: token ? { authorization: token } : {} })
-  return answered(reply.status, await reply.text(), 'The container')
+  return readKeys(reply.status, await reply.text(), 'The container')
 }
 
-function answered(status: number, body: string, who: string): Fetched<AwsKeys> {
+function readKeys(status: number, body: string, who: string): Fetched<AwsKeys> {
   if (status >= 500) return { trouble: { status, body } }
   try {
     const found = status === 200 ? keysIn(JSON.parse(body)) : undefined
@@ -248,7 +248,7 @@ async function fromMachine(base: string, { fetch }: CloudWorld): Promise<Fetched
   const roles = `${base}/latest/meta-data/iam/security-credentials/`
   const role = await fetch(roles, { headers })
   const name = (await role.text()).trim().split('\n')[0]
-  if (!role.ok || !name) return answered(role.status, '', 'This machine')
+  if (!role.ok || !name) return readKeys(role.status, '', 'This machine')
   const keys = await fetch(`${roles}${name}`, { headers })
-  return answered(keys.status, await keys.text(), 'This machine')
+  return readKeys(keys.status, await keys.text(), 'This machine')
 }

@@ -3,17 +3,17 @@ import { crc32 } from 'node:zlib'
 /** One message of AWS's binary event stream (`application/vnd.amazon.eventstream`). */
 type AwsMessage = { headers: Record<string, string>; payload: Buffer }
 
-/** The two lengths and their checksum. */
+/** The length of the beginning of a message: two lengths and their checksum. */
 const preludeBytes = 12
 /** The prelude and the checksum at the end. */
 const frameBytes = 16
 /** AWS sends no message that is longer. */
 const mostBytes = 24 * 1024 * 1024
 
-/** The bytes of an event stream are not what they should be. The connection is as good as cut. */
+/** Thrown if the bytes of an event stream are damaged; the connection then counts as cut. */
 class BrokenStream extends Error {}
 
-/** Reads the messages of an event stream, however its bytes are split into chunks. An unfinished message at the end is no message. */
+/** Reads the messages of an event stream, however its bytes are split into chunks. An unfinished message at the end is dropped. */
 export async function* awsMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<AwsMessage> {
   let parts: Uint8Array[] = []
   let have = 0

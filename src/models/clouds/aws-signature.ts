@@ -43,15 +43,15 @@ export function awsSigned({ method, url, headers, body = '' }: Signed, { keys, r
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Encodes every character except the unreserved ones; `encodeURIComponent` leaves out five of them. */
-export const encoded = (text: string) =>
+export const encodePart = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /** The path as it is signed: every part is encoded once more than it was sent. */
-const canonicalPath = (path: string) => path.split('/').map(encoded).join('/')
+const canonicalPath = (path: string) => path.split('/').map(encodePart).join('/')
 
 function canonicalQuery(query: URLSearchParams): string {
   return [...query]
-    .map(([name, value]) => [encoded(name), encoded(value)] as const)
+    .map(([name, value]) => [encodePart(name), encodePart(value)] as const)
     .sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1))
     .map((pair) => pair.join('='))
     .join('&')

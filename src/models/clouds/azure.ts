@@ -1,7 +1,7 @@
 import type { Cloud, CloudWorld } from './cloud.ts'
 import type { Carriage, Login, Trouble } from '../http/wire-format.ts'
 import { readFile } from 'node:fs/promises'
-import { missing, unauthorized } from './cloud.ts'
+import { missing, authFailure } from './cloud.ts'
 import { ExpiringLogin, sharedLogin, tokenIn } from './expiring-login.ts'
 
 /** How a request says who sends it. */
@@ -20,7 +20,7 @@ export const azure: Cloud = {
         'Azure needs the address of your resource: set AZURE_OPENAI_ENDPOINT (https://<resource>.openai.azure.com), or AZURE_OPENAI_RESOURCE to its name, or write `baseURL` into the agent’s settings.',
       )
     const access = accessOf(world)
-    if ('none' in access) return unauthorized(access.none)
+    if ('none' in access) return authFailure(access.none)
     const { login, headers: loginHeaders, forget } = access
     return {
       login,
@@ -64,7 +64,7 @@ function accessOf(world: CloudWorld): Access | { none: string } {
     return {
       login: {
         words: 'the Entra ID token in AZURE_OPENAI_AD_TOKEN',
-        next: 'Such a token ends after about an hour: get a new one with `az account get-access-token --scope https://ai.azure.com/.default`, and start termaite with it.',
+        next: 'Such a token expires after about an hour: get a new one with `az account get-access-token --scope https://ai.azure.com/.default`, and start termaite with it.',
       },
       headers: async () => ({ authorization: `Bearer ${token}` }),
     }

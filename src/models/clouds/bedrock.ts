@@ -2,9 +2,9 @@ import type { Cloud, CloudWorld } from './cloud.ts'
 import type { AwsCredential } from './aws-credentials.ts'
 import type { Carriage, Login, Trouble, WireRequest } from '../http/wire-format.ts'
 import { awsCredential, awsFiles, awsRegion } from './aws-credentials.ts'
-import { awsSigned, encoded } from './aws-signature.ts'
+import { awsSigned, encodePart } from './aws-signature.ts'
 import { awsMessages } from './aws-event-stream.ts'
-import { anthropicBody, missing, unauthorized } from './cloud.ts'
+import { anthropicBody, missing, authFailure } from './cloud.ts'
 
 /** The account that a request to AWS is made for: the region, the login, and a way to sign. */
 type Account = { region: string; login: Login; sign: Sign; forget?(): boolean }
@@ -41,7 +41,7 @@ export const bedrock: Cloud = {
         const { stream: _stream, ...rest } = JSON.parse(
           anthropicBody(body, 'bedrock-2023-05-31', betas ? { anthropic_beta: betas.split(',') } : {}),
         )
-        const url = `${host}/model/${encoded(model)}/invoke-with-response-stream`
+        const url = `${host}/model/${encodePart(model)}/invoke-with-response-stream`
         const accept = 'application/vnd.amazon.eventstream'
         const sent = { url, headers: { 'content-type': 'application/json', accept }, body: JSON.stringify(rest) }
         return sign('POST', sent, signal)
@@ -80,7 +80,7 @@ const domainOf = (region: string) => (region.startsWith('cn-') ? 'amazonaws.com.
 
 const withoutLogin = ({ authorization: _key, ...headers }: Record<string, string>) => headers
 
-/** Finds the region and the credential: an API key of Bedrock where there is one, else the keys of an AWS account. */
+/** Finds the region and the credential: an API key of Bedrock if there is one, else the keys of an AWS account. */
 async function accountOf(world: CloudWorld, model: string): Promise<Account | ReturnType<typeof missing>> {
   const files = await awsFiles(world)
   const region = /^arn:[\w-]+:bedrock:([\w-]+):/.exec(model)?.[1] ?? awsRegion(world, files)
@@ -105,7 +105,7 @@ async function accountOf(world: CloudWorld, model: string): Promise<Account | Re
     }
   }
   const credential = await awsCredential(world, files)
-  if ('none' in credential) return unauthorized(credential.none)
+  if ('none' in credential) return authFailure(credential.none)
   const { login, forget } = credential
   return { region, login, forget, sign: signer(credential, region, world) }
 }
@@ -132,7 +132,7 @@ const statuses: Record<string, number> = {
 /** Yields the events of the model from AWS's messages, each of which holds one in base64. */
 async function* invocationData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string | { trouble: Trouble }> {
   for await (const { headers, payload } of awsMessages(chunks)) {
-    const said = parsed(payload)
+    const said = parsePayload(payload)
     if (headers[':message-type'] === 'event') {
       if (typeof said?.bytes === 'string') yield Buffer.from(said.bytes, 'base64').toString('utf8')
       continue
@@ -144,7 +144,7 @@ async function* invocationData(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
-function parsed(payload: Buffer): any {
+function parsePayload(payload: Buffer): any {
   try {
     return JSON.parse(payload.toString('utf8'))
   } catch {

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { WireName } from '../provider.ts'
@@ -6,7 +7,7 @@ import type { Carriage, Listed, Login, Trouble } from '../http/wire-format.ts'
 
 /** The person's surroundings in which a cloud looks for its credential and its place. */
 export type CloudWorld = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** The person's home folder. */
   home: string
   clock: Clock
@@ -27,7 +28,7 @@ export type Cloud = {
 }
 
 export const missing = (message: string): { failure: Failure } => ({ failure: { kind: 'missing', message } })
-export const unauthorized = (message: string): { failure: Failure } => ({ failure: { kind: 'auth', message } })
+export const authFailure = (message: string): { failure: Failure } => ({ failure: { kind: 'auth', message } })
 
 /**
  * Changes an Anthropic request for a cloud: the version is in the body instead of a header, and the model in the address. The
@@ -40,11 +41,11 @@ export function anthropicBody(body: string, version: string, more: object = {}):
     ...more,
     ...rest,
     system: mark ? system : system?.map(({ cache_control: _mark, ...block }: any) => block),
-    messages: mark ? [...messages.slice(0, -1), marked(messages.at(-1), mark)] : messages,
+    messages: mark ? [...messages.slice(0, -1), markMessage(messages.at(-1), mark)] : messages,
   })
 }
 
-function marked(message: any, mark: object): object {
+function markMessage(message: any, mark: object): object {
   if (message === undefined || message.role === 'assistant') return message
   const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const last = blocks.at(-1)

@@ -2,19 +2,19 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Trouble } from '../http/wire-format.ts'
 import type { CloudWorld } from './cloud.ts'
 
-/** A login with the moment at which it ends, in ms since 1970; without one it does not end by itself. */
+/** A login with the moment at which it expires, in ms since 1970; a login without one does not expire. */
 type Lasting<T> = { value: T; until?: number }
 
 export type Fetched<T> = Lasting<T> | { trouble: Trouble }
 
-/** A login is replaced this long before its end, so that none ends while a request is under way. */
+/** A login is replaced this long before it expires, so that none expires while a request is under way. */
 const spareMs = 5 * 60_000
 
 /** How long a server may take to hand out a login. */
 const answerMs = 30_000
 
 /**
- * A login that ends and is fetched again: before its end, and once for all requests that wait for it. A request that is
+ * A login that expires and is fetched again: before it has expired, and once for all requests that wait for it. A request that is
  * cancelled stops waiting, and the others still get the login.
  */
 export class ExpiringLogin<T> {
@@ -32,7 +32,7 @@ export class ExpiringLogin<T> {
     const held = this.#held
     if (held && this.#left(held) > held.spare) return held
     this.#coming ??= this.#fetched().finally(() => (this.#coming = undefined))
-    const found = await Promise.race([this.#coming, cancelled(signal)])
+    const found = await Promise.race([this.#coming, untilCancelled(signal)])
     // The new login could not be fetched, but the old one is still valid.
     if ('trouble' in found && held && this.#held === held && this.#left(held) > 0 && !signal.aborted) return held
     return found
@@ -58,7 +58,7 @@ export class ExpiringLogin<T> {
   }
 }
 
-function cancelled(signal: AbortSignal): Promise<{ trouble: Trouble }> {
+function untilCancelled(signal: AbortSignal): Promise<{ trouble: Trouble }> {
   return new Promise((resolve) => {
     const stop = () => resolve({ trouble: { cause: signal.reason } })
     if (signal.aborted) stop()

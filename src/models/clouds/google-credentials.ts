@@ -25,8 +25,8 @@ const again = 'run `gcloud auth application-default login`'
 
 /**
  * Finds Google's application default credentials where Google's own libraries look for them, in their order: the file that
- * `GOOGLE_APPLICATION_CREDENTIALS` names, the file that gcloud wrote, the machine itself where the environment says that it is one
- * of Google's. `none` says what to do without any.
+ * `GOOGLE_APPLICATION_CREDENTIALS` names, the file that gcloud wrote, the machine itself if the environment says that it is one of
+ * Google's. `none` says what to do without any.
  */
 export async function googleCredential(world: CloudWorld): Promise<GoogleCredential | { none: string }> {
   const { env, home } = world
@@ -65,7 +65,11 @@ function fromFile(file: any, place: string, text: string, world: CloudWorld): Go
       none: `${place} holds a credential of the type "${file.type}", which termaite cannot use. Use the file of a service account, or ${again}.`,
     }
   const name = `google ${place} ${createHash('sha256').update(text).digest('hex')}`
-  const token = sharedLogin(env, name, () => new ExpiringLogin(clock, (signal) => exchanged(made, world, signal)))
+  const token = sharedLogin(
+    env,
+    name,
+    () => new ExpiringLogin(clock, (signal) => exchangeForToken(made, world, signal)),
+  )
   return defined({
     login: made.login,
     get: (signal) => token.get(signal),
@@ -115,7 +119,7 @@ function assertion({ who, key, id, server }: Account, now: number): string {
 }
 
 /** Exchanges a credential for a token. A refusal says which credential it was and what to do. */
-async function exchanged(
+async function exchangeForToken(
   { login, server, form }: Way,
   { clock, fetch, learn }: CloudWorld,
   signal: AbortSignal,
@@ -124,14 +128,14 @@ async function exchanged(
   try {
     body = new URLSearchParams(form()).toString()
   } catch {
-    return refused(`The private key of ${login.words} cannot be used. Download its file again.`)
+    return authTrouble(`The private key of ${login.words} cannot be used. Download its file again.`)
   }
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const reply = await fetch(server, { method: 'POST', headers, body, signal })
   return tokenIn(reply, await reply.text(), { who: 'Google', now: clock.now(), learn })
 }
 
-const refused = (message: string): { trouble: Trouble } => ({ trouble: { failure: { kind: 'auth', message } } })
+const authTrouble = (message: string): { trouble: Trouble } => ({ trouble: { failure: { kind: 'auth', message } } })
 
 /** A machine of Google's says so in its environment; elsewhere nobody is asked. */
 function machineAddress(env: CloudWorld['env']): string | undefined {

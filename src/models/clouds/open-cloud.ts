@@ -11,7 +11,7 @@ export async function openCloud(name: CloudName): Promise<Cloud> {
 
 type Surroundings = Omit<CloudWorld, 'home' | 'key'> & { key?: string }
 
-/** The surroundings in which a cloud looks for its login: a key gets the description of where it was found. */
+/** The surroundings in which a cloud looks for its login: a key comes with a description of where it was found. */
 export function cloudWorld({ keys }: Provider, { key, ...world }: Surroundings): CloudWorld {
   const { env } = world
   const place = key && [...keys, ...Object.keys(env)].find((name) => env[name]?.trim() === key)

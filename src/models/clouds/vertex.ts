@@ -1,7 +1,7 @@
 import type { Cloud } from './cloud.ts'
 import type { Carriage } from '../http/wire-format.ts'
 import { headersOf } from '../http/wire-format.ts'
-import { anthropicBody, missing, unauthorized } from './cloud.ts'
+import { anthropicBody, missing, authFailure } from './cloud.ts'
 import { googleCredential } from './google-credentials.ts'
 
 /**
@@ -11,7 +11,7 @@ import { googleCredential } from './google-credentials.ts'
 export const vertex: Cloud = {
   async open(model, wire, world) {
     const credential = await googleCredential(world)
-    if ('none' in credential) return unauthorized(credential.none)
+    if ('none' in credential) return authFailure(credential.none)
     const { login, get, forget, payer } = credential
     const { env } = world
     const project =

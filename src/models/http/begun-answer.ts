@@ -18,8 +18,8 @@ type Spoken = Extract<ModelMessage, { role: 'assistant' }>
  */
 
 /**
- * The request as it is sent: with the message that is told aside, the beginning of this answer, and earlier answers in the
- * halves in which they came.
+ * The request as it is sent: with the message for this request alone, the beginning of this answer, and earlier answers in the halves in
+ * which they came.
  */
 export function withHalves(request: ModelRequest, to: Target, wire: Wire): ModelRequest {
   const kept = request.messages.flatMap((message) => (message.role === 'assistant' ? halves(message, to) : [message]))
@@ -80,7 +80,7 @@ export async function* secondHalf(
       const own = isKit(event.opaque)
         ? withoutFirst(event.opaque.pieces, repeated.dropped)
         : [{ text: chars }, ...calls.map((call) => ({ call }))]
-      const record = joined(to.name, begun, continued, own)
+      const record = joinPieces(to.name, begun, continued, own)
       yield defined({ ...event, opaque: record })
       continue
     }
@@ -90,7 +90,7 @@ export async function* secondHalf(
 }
 
 /** The record of the whole answer; undefined for text that is followed by calls, which needs none. */
-function joined(of: string, begun: readonly string[], continued: boolean, pieces: Kit['pieces']): Kit | undefined {
+function joinPieces(of: string, begun: readonly string[], continued: boolean, pieces: Kit['pieces']): Kit | undefined {
   const cut = { cut: true as const }
   if (!continued) return { of, pieces: [...begun.flatMap((text) => [{ text: text.length }, cut]), ...pieces] }
   const before = begun.join('').length
@@ -128,7 +128,7 @@ class RepeatedWords {
   without(delta: string): string {
     if (this.#held === undefined) return delta
     this.#held += delta
-    // The whole of it is a repetition so far.
+    // All of it is a repetition so far.
     if (this.#isRepeated(this.#held)) return ''
     return this.rest()
   }

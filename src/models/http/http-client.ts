@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { routeTo } from '../../base/http/http-route.ts'
 
@@ -20,8 +21,6 @@ export type Reply = {
 /** The headers of a reply. */
 export type ReplyHeaders = { get(name: string): string | null }
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** A server that is silent this long counts as gone. */
 const silenceMs = 300_000
 
@@ -43,7 +42,7 @@ export function sender(env: Env): Send {
   }
 }
 
-/** Sends requests straight to the server. */
+/** Sends requests to the server without a proxy. */
 export const send = sender({})
 
 /** The server had closed the kept connection: the request is sent again. */

@@ -9,7 +9,7 @@ import { defined } from '../../base/defined.ts'
 import { secondHalf, withHalves } from './begun-answer.ts'
 import { asideOf, responseStream } from './response-stream.ts'
 
-/** Judges a trouble. The words of all providers' failures are loaded with the first one. */
+/** Classifies a problem of a provider. The table of all providers' messages is loaded with the first one. */
 export const verdictOf = async (...given: Parameters<typeof ProviderFailure.verdictOf>) =>
   (await import('./provider-failure.ts')).verdictOf(...given)
 
@@ -24,8 +24,8 @@ type Asking = {
 }
 
 /**
- * Streams one answer, or the rest of one whose stream was cut. Never throws; the last event is an `end` or a `failure`. A
- * failure that passes by itself is marked: the agent that asks knows whether it is worth waiting for.
+ * Streams one answer, or the rest of one whose stream was cut. Never throws; the last event is an `end` or a `failure`. A temporary
+ * failure is marked: the agent that asks knows whether it is worth waiting for.
  */
 export function answer(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncIterable<ModelEvent> {
   const { wire, to } = asking
@@ -47,7 +47,7 @@ async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal
       }
       to.answered = true
       said ||= heard.type !== 'counted'
-      yield shown(heard, to)
+      yield pricedEvent(heard, to)
       if (heard.type === 'end') return
     }
     if (signal.aborted || !trouble) break
@@ -107,7 +107,7 @@ async function* once(
   }
 }
 
-function shown(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): ModelEvent {
+function pricedEvent(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): ModelEvent {
   if (heard.type !== 'counted') return heard
   const { input, output, cached, written, part } = heard
   const cost = costOf(heard, to.known.price)
@@ -134,6 +134,6 @@ export function costOf(counted: ReportedUsage, price: Price | undefined): number
   const fresh = input - cached - written
   const dollars =
     fresh * rate.input + cached * rate.cached + written * (rate.written ?? rate.input) + output * rate.output
-  // Rounded to a billionth of a dollar: prices are no more exact.
+  // The cost is rounded to a billionth of a dollar, because prices are not more exact.
   return Math.round(dollars * 1000) / 1e9
 }

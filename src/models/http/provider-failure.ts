@@ -6,7 +6,7 @@ import type { Target, Trouble } from './wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
 
 /**
- * The meaning of a provider's error: a failure, which may pass by itself; a refusal, which is an answer; or an option that the server does
+ * The meaning of a provider's error: a failure, which may be temporary; a refusal, which is an answer; or an option that the server does
  * not take.
  */
 type TroubleVerdict =
@@ -24,11 +24,11 @@ export function verdictOf(trouble: Trouble, to: Target, options: readonly string
   const option =
     status === 400 || status === 422 ? options.find((one) => !to.refused.has(one) && names(said, one)) : undefined
   if (option) return { without: option }
-  const words = masked(said.message.replace(echoed, '').slice(0, 600), to.key)
+  const words = maskKey(said.message.replace(echoed, '').slice(0, 600), to.key)
   if (filtered.test(said.codes) || (status === 403 && /flagged|moderation/i.test(said.message)))
     return { refusal: words || 'The provider refused the request.' }
   const [kind, passing] = kindOf(status, said, trouble, to)
-  const at = kind === 'quota' || kind === 'busy' ? spent(trouble, said, now) : {}
+  const at = kind === 'quota' || kind === 'busy' ? quotaReset(trouble, said, now) : {}
   if (kind === 'busy' && at.retryAt !== undefined && at.retryAt - now > passesWithin)
     return { failure: { kind: 'quota', message: sentence('quota', words, to), ...at }, passing: false }
   const failure: Failure = { kind, message: sentence(kind, words, to, { ...trouble, now }), ...at }
@@ -46,7 +46,7 @@ function kindOf(status: number | undefined, said: Said, trouble: Trouble, to: Ta
   if (trouble.cause !== undefined) return brokenConnection(trouble.cause, to)
   const text = `${said.codes} ${said.message}`
   if (overflows.some((one) => one.test(text))) return ['overflow', false]
-  if (status === 402 || spentWords(said, text) || daily(said) || unified(trouble)) return ['quota', false]
+  if (status === 402 || spentWords(said, text) || daily(said) || isUnifiedLimit(trouble)) return ['quota', false]
   if (status === 401 || status === 403 || badKey.test(text + JSON.stringify(said.details))) return ['auth', false]
   if (status === 404) return ['missing', false]
   // Waiting does not help a request that is larger than the limit for a minute: "Request too large … tokens per minute (TPM)".
@@ -114,9 +114,9 @@ const daily = (said: Said) => windowsOf(said).some((id) => /PerDay/i.test(id)) |
 /** Google uses the same words for a daily quota and one for a minute, which passes: then only the quota's name counts. */
 const spentWords = (said: Said, text: string) => windowsOf(said).length === 0 && spentWindow.test(text)
 
-const unified = ({ headers }: Trouble) => headers?.get('anthropic-ratelimit-unified-status') === 'rejected'
+const isUnifiedLimit = ({ headers }: Trouble) => headers?.get('anthropic-ratelimit-unified-status') === 'rejected'
 
-function spent(trouble: Trouble, said: Said, now: number): { retryAt?: number } {
+function quotaReset(trouble: Trouble, said: Said, now: number): { retryAt?: number } {
   // The time that Google gives with a daily quota is only the next minute.
   const at = daily(said) ? undefined : retryAt(trouble.headers, said, now)
   return at === undefined ? {} : { retryAt: at }
@@ -142,7 +142,7 @@ function names({ message, body }: Said, option: string): boolean {
   )
 }
 
-function masked(text: string, key: string | undefined): string {
+function maskKey(text: string, key: string | undefined): string {
   return key ? text.replaceAll(key, '…') : text
 }
 
@@ -208,7 +208,7 @@ type Said = {
 }
 
 function saidOf({ body, cause, headers }: Trouble): Said {
-  const whole: any = typeof body === 'string' ? parsed(body) : body
+  const whole: any = typeof body === 'string' ? parseBody(body) : body
   const error = whole?.error ?? whole?.[0]?.error ?? whole
   if (typeof error === 'string') return { message: error.trim(), codes: '', details: [], body: whole }
   // Amazon Bedrock: "ThrottlingException:http://internal.amazon.com/coral/…"
@@ -227,7 +227,7 @@ function saidOf({ body, cause, headers }: Trouble): Said {
 }
 
 /** Parses the body of an error. A page of HTML counts as an empty message. */
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -143,7 +143,7 @@ export async function* eventData(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       }
     }
   }
-  // Some servers leave out the blank line after the last event; an unfinished line is no event.
+  // Some servers leave out the blank line after the last event; an unfinished line is not an event.
   if (data.length > 0) yield data.join('\n')
 }
 

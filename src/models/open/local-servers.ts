@@ -3,7 +3,7 @@ import type { Send } from '../http/http-client.ts'
 import type { ProviderName } from '../provider.ts'
 import { callAfter } from '../../base/time/clock.ts'
 import { send } from '../http/http-client.ts'
-import { listed } from './model-list.ts'
+import { modelsIn } from './model-list.ts'
 import { providerOf } from '../provider.ts'
 import { root } from '../wires/ollama.ts'
 
@@ -35,14 +35,14 @@ type Get = (url: string) => Promise<any>
 
 async function ollama(get: Get): Promise<LocalServer | undefined> {
   const base = baseOf('ollama')
-  return server('ollama', listed(await get(`${root(base)}/api/tags`)))
+  return server('ollama', modelsIn(await get(`${root(base)}/api/tags`)))
 }
 
-/** LM Studio's own list names the context of each model; the OpenAI-compatible list is used where there is no other. */
+/** LM Studio's own list names the context of each model; the OpenAI-compatible list is used if there is no other. */
 async function lmstudio(get: Get): Promise<LocalServer | undefined> {
   const base = baseOf('lmstudio')
   const [own, compatible] = await Promise.all([get(`${root(base)}/api/v0/models`), get(`${base}/models`)])
-  return server('lmstudio', listed(own) ?? listed(compatible))
+  return server('lmstudio', modelsIn(own) ?? modelsIn(compatible))
 }
 
 /** Many programs listen on port 8080: only a server that says it is llama.cpp counts. */
@@ -51,7 +51,7 @@ async function llamacpp(get: Get): Promise<LocalServer | undefined> {
   const [models, props] = await Promise.all([get(`${base}/models`), get(`${root(base)}/props`)])
   const own = models?.data?.filter?.((one: any) => one?.owned_by === 'llamacpp')
   const window = props?.default_generation_settings?.n_ctx
-  const list = own?.length > 0 ? listed({ data: own }) : undefined
+  const list = own?.length > 0 ? modelsIn({ data: own }) : undefined
   return server(
     'llamacpp',
     list?.map((model) => (typeof window === 'number' ? { ...model, window } : model)),

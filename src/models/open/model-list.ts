@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { ProviderName } from '../provider.ts'
@@ -17,7 +18,7 @@ type Listing = {
   baseURL?: string
   signal?: AbortSignal
   /** The environment in which a cloud's login is looked for. */
-  env?: Readonly<Record<string, string | undefined>>
+  env?: Env
 }
 
 /** Lists the models that a provider offers for a key, or says why it could not. */
@@ -35,7 +36,7 @@ export async function listModels(
   try {
     const response = await fetch(path, { headers, signal })
     const body = await response.text()
-    const models = response.ok ? listed(parsed(body)) : undefined
+    const models = response.ok ? modelsIn(parseBody(body)) : undefined
     if (models) return { models }
     trouble = response.ok
       ? { cause: 'it listed no models' }
@@ -106,7 +107,7 @@ const asked = {
   chat: compatible,
 }
 
-function parsed(body: string): unknown {
+function parseBody(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
@@ -115,7 +116,7 @@ function parsed(body: string): unknown {
 }
 
 /** Reads a list of models in any provider's form, sorted by name, without models that cannot chat, if the list says so. */
-export function listed(body: any): Listed[] | undefined {
+export function modelsIn(body: any): Listed[] | undefined {
   const list: unknown = body?.data ?? body?.models
   if (!Array.isArray(list)) return undefined
   return list

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
@@ -32,7 +33,7 @@ export type ModelParts = {
   clock: Clock
   fetch?: Send
   /** The environment that names the proxy; without it, or with `fetch`, requests go straight to the server. */
-  env?: Readonly<Record<string, string | undefined>>
+  env?: Env
   /** How long the provider may be silent in the middle of an answer before the connection counts as broken. */
   silenceMs?: number
   /** A key that is the same for all requests with the same beginning, by which a provider finds its cache. */

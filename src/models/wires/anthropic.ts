@@ -8,7 +8,7 @@ import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 import { jsonHeaders } from '../http/wire-format.ts'
 import { defined } from '../../base/defined.ts'
 
-/** More than most answers need, and less than the limit of every model. */
+/** The longest answer that is requested: more than most answers need, and less than the limit of every model. */
 const longestAnswer = 32_000
 
 const mark = { type: 'ephemeral' }
@@ -61,8 +61,8 @@ function body({ frame, messages, schema, aside }: ModelRequest, to: Target, imag
 type Message = { role: string; content: string | object[] }
 
 /**
- * The messages. If something is told aside, the cache's mark goes before it: the next request has nothing after that mark in
- * common with this one.
+ * The messages. If there is a message for this request alone, the cache's mark goes before it: the next request has nothing after that
+ * mark in common with this one.
  */
 function conversation(steps: readonly MessageStep[], to: Target, images: Images): Message[] {
   const messages = steps.map((step) => message(step, to, images))
@@ -149,7 +149,7 @@ function anthropicReader(to: Target): Reader {
   let counted: ReportedUsage = { input: 0, output: 0, cached: 0 }
   let stop: string | undefined
 
-  function* closed({ type, text, id, name, signature, data }: Block): Generator<WireEvent> {
+  function* closeBlock({ type, text, id, name, signature, data }: Block): Generator<WireEvent> {
     if (type === 'text') pieces.text(text.length)
     else if (type === 'thinking') pieces.item({ type, thinking: text, signature })
     else if (type === 'redacted_thinking') pieces.item({ type, data })
@@ -159,8 +159,8 @@ function anthropicReader(to: Target): Reader {
     }
   }
 
-  function* ended(): Generator<WireEvent> {
-    for (const block of blocks.values()) yield* closed(block)
+  function* endAnswer(): Generator<WireEvent> {
+    for (const block of blocks.values()) yield* closeBlock(block)
     if (stop === 'model_context_window_exceeded')
       return yield {
         type: 'trouble',
@@ -185,13 +185,13 @@ function anthropicReader(to: Target): Reader {
         }
         case 'content_block_delta': {
           const block = blocks.get(event.index)
-          if (block) yield* grown(block, event.delta)
+          if (block) yield* growBlock(block, event.delta)
           break
         }
         case 'content_block_stop': {
           const block = blocks.get(event.index)
           blocks.delete(event.index)
-          if (block) yield* closed(block)
+          if (block) yield* closeBlock(block)
           break
         }
         case 'message_delta':
@@ -199,7 +199,7 @@ function anthropicReader(to: Target): Reader {
           counted = count(event.usage, counted)
           break
         case 'message_stop':
-          yield* ended()
+          yield* endAnswer()
           break
         case 'error':
           yield { type: 'trouble', trouble: { body: event } }
@@ -207,13 +207,13 @@ function anthropicReader(to: Target): Reader {
     },
     *close() {
       // Some proxies leave out the last event.
-      if (stop !== undefined) yield* ended()
+      if (stop !== undefined) yield* endAnswer()
     },
     counted: () => (counted.input > 0 ? counted : undefined),
   }
 }
 
-function* grown(block: Block, delta: any): Generator<WireEvent> {
+function* growBlock(block: Block, delta: any): Generator<WireEvent> {
   if (delta.type === 'text_delta') {
     block.text += delta.text
     yield { type: 'text', delta: delta.text }

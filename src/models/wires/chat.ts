@@ -44,7 +44,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     ...functionsOf(frame),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
-      ...messageSteps(messages).flatMap((step) => said(step, to, images)),
+      ...messageSteps(messages).flatMap((step) => messagesOf(step, to, images)),
     ],
   }
 }
@@ -66,7 +66,7 @@ function effort({ provider, effort, refused }: Target): object {
   return provider.effort && !refused.has('reasoning_effort') ? { reasoning_effort: three[effort] } : {}
 }
 
-function said(step: MessageStep, to: Target, images: Images): object[] {
+function messagesOf(step: MessageStep, to: Target, images: Images): object[] {
   const shown = (files: Parameters<typeof pictures>[0]) =>
     pictures(files, images).map((picture) =>
       'missing' in picture
@@ -78,7 +78,7 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
     const words = step.text === '' ? [] : [{ type: 'text', text: step.text }]
     return [{ role: 'user', content: files.length === 0 ? step.text : [...words, ...files] }]
   }
-  if (step.role === 'assistant') return [spoken(step, to)]
+  if (step.role === 'assistant') return [assistantMessage(step, to)]
   // A result can hold only text: its images follow in a message after the results.
   const seen = step.results.flatMap(({ tool, files }) => {
     const pictures = shown(files)
@@ -90,7 +90,7 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
   ]
 }
 
-function spoken(step: AssistantMessage, to: Target): object {
+function assistantMessage(step: AssistantMessage, to: Target): object {
   const pieces = answerPartsOf(step, to.name)
   const calls = pieces.flatMap((piece) => (piece.type === 'call' ? [piece.call] : []))
   return {
@@ -132,7 +132,7 @@ function chatReader(to: Target): Reader {
   let finish: string | undefined
   let refused = false
 
-  function* heard(delta: any): Generator<WireEvent> {
+  function* readDelta(delta: any): Generator<WireEvent> {
     const name = thoughtFields.find((one) => typeof delta[one] === 'string' && delta[one] !== '')
     if (name) {
       thought ??= { name, text: '' }
@@ -149,7 +149,7 @@ function chatReader(to: Target): Reader {
     for (const part of delta.tool_calls ?? []) grow(calls, part)
   }
 
-  function* ended(): Generator<WireEvent> {
+  function* endAnswer(): Generator<WireEvent> {
     if (details.length > 0) pieces.item({ reasoning_details: details })
     else if (thought) pieces.item({ [thought.name]: thought.text })
     for (const { id, name, written } of calls) {
@@ -164,7 +164,7 @@ function chatReader(to: Target): Reader {
 
   return {
     *read(data) {
-      if (data === '[DONE]') return yield* ended()
+      if (data === '[DONE]') return yield* endAnswer()
       const chunk = JSON.parse(data)
       if (chunk.error) return yield { type: 'trouble', trouble: { body: chunk } }
       counted = count(chunk.usage ?? chunk.x_groq?.usage) ?? counted
@@ -175,12 +175,12 @@ function chatReader(to: Target): Reader {
           type: 'trouble',
           trouble: { body: { error: choice.error ?? 'the model stopped in the middle of its answer' } },
         }
-      if (choice.delta) yield* heard(choice.delta)
+      if (choice.delta) yield* readDelta(choice.delta)
       finish = choice.finish_reason ?? finish
     },
     *close() {
       // Not every server sends [DONE].
-      if (finish !== undefined) yield* ended()
+      if (finish !== undefined) yield* endAnswer()
     },
     counted: () => counted,
   }

@@ -153,7 +153,7 @@ function geminiReader(to: Target): Reader {
     }
   }
 
-  function* ended({ reason, message }: { reason: string; message?: string }): Generator<WireEvent> {
+  function* endAnswer({ reason, message }: { reason: string; message?: string }): Generator<WireEvent> {
     const known = reason === 'STOP' || reason === 'MAX_TOKENS' || refusals.has(reason)
     if (!known)
       return yield {
@@ -181,7 +181,7 @@ function geminiReader(to: Target): Reader {
     },
     // The usage may come after the reason, so the answer ends only with the stream.
     *close() {
-      if (finish) yield* ended(finish)
+      if (finish) yield* endAnswer(finish)
     },
     counted: () => counted,
   }

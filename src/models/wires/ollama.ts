@@ -79,7 +79,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     ...(schema ? {} : functionsOf(frame)),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
-      ...messageSteps(messages).flatMap((step) => said(step, to, images)),
+      ...messageSteps(messages).flatMap((step) => messagesOf(step, to, images)),
     ],
   }
 }
@@ -91,8 +91,8 @@ function thinking({ known, effort, refused }: Target): object {
   return { think: effort === 'medium' ? 'medium' : ['high', 'xhigh', 'max'].includes(effort) ? 'high' : 'low' }
 }
 
-function said(step: MessageStep, to: Target, images: Images): object[] {
-  if (step.role === 'user') return [{ role: 'user', ...shown(step.text, step.files, images) }]
+function messagesOf(step: MessageStep, to: Target, images: Images): object[] {
+  if (step.role === 'user') return [{ role: 'user', ...textWithImages(step.text, step.files, images) }]
   if (step.role === 'results') {
     const files = step.results.flatMap((result) => result.files ?? [])
     return [
@@ -102,7 +102,7 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
         tool_name: tool,
         tool_call_id: call,
       })),
-      ...(files.some(isImage) ? [{ role: 'user', ...shown('What the tools showed:', files, images) }] : []),
+      ...(files.some(isImage) ? [{ role: 'user', ...textWithImages('What the tools showed:', files, images) }] : []),
     ]
   }
   const pieces = answerPartsOf(step, to.name)
@@ -122,7 +122,7 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
 }
 
 /** A text with its images; the sentences about those that the model cannot see follow the text. */
-function shown(
+function textWithImages(
   text: string,
   files: readonly Ref[] | undefined,
   images: Images,
@@ -139,7 +139,7 @@ function ollamaReader(to: Target): Reader {
   let thought = ''
   let calls = 0
 
-  function* heard(message: any): Generator<WireEvent> {
+  function* readMessage(message: any): Generator<WireEvent> {
     if (message.thinking) {
       thought += message.thinking
       yield { type: 'thought', delta: message.thinking }
@@ -160,7 +160,7 @@ function ollamaReader(to: Target): Reader {
     *read(data) {
       const chunk = JSON.parse(data)
       if (chunk.error) return yield { type: 'trouble', trouble: { body: chunk } }
-      if (chunk.message) yield* heard(chunk.message)
+      if (chunk.message) yield* readMessage(chunk.message)
       if (!chunk.done) return
       yield { type: 'counted', ...count(chunk) }
       const stop = chunk.done_reason === 'length' ? 'length' : calls > 0 ? 'calls' : 'done'

@@ -100,12 +100,12 @@ function responsesReader(to: Target): Reader {
   let refused = false
   let counted: ReportedUsage | undefined
 
-  function* said(index: number, delta: string): Generator<WireEvent> {
+  function* streamText(index: number, delta: string): Generator<WireEvent> {
     streamed.set(index, (streamed.get(index) ?? 0) + delta.length)
     yield { type: 'text', delta }
   }
 
-  function* done(item: any, index: number): Generator<WireEvent> {
+  function* finishItem(item: any, index: number): Generator<WireEvent> {
     if (item.type === 'function_call') {
       calls++
       pieces.call(item.call_id)
@@ -119,12 +119,12 @@ function responsesReader(to: Target): Reader {
       const text = parts.map((part) => part.text ?? part.refusal ?? '').join('')
       refused ||= parts.some(({ type }) => type === 'refusal')
       const rest = text.slice(streamed.get(index) ?? 0)
-      if (rest !== '') yield* said(index, rest)
+      if (rest !== '') yield* streamText(index, rest)
       pieces.text(streamed.get(index) ?? 0, item.phase ? { phase: item.phase } : undefined)
     }
   }
 
-  function* ended(response: any, stop: 'done' | 'length' | 'refused'): Generator<WireEvent> {
+  function* endAnswer(response: any, stop: 'done' | 'length' | 'refused'): Generator<WireEvent> {
     counted = count(response.usage)
     if (counted) yield { type: 'counted', ...counted }
     const called = stop === 'done' && calls > 0
@@ -138,7 +138,7 @@ function responsesReader(to: Target): Reader {
       switch (event.type) {
         case 'response.output_text.delta':
         case 'response.refusal.delta':
-          yield* said(event.output_index, event.delta)
+          yield* streamText(event.output_index, event.delta)
           break
         case 'response.reasoning_summary_text.delta':
         case 'response.reasoning_text.delta':
@@ -148,13 +148,13 @@ function responsesReader(to: Target): Reader {
           if (event.summary_index > 0) yield { type: 'thought', delta: '\n\n' }
           break
         case 'response.output_item.done':
-          yield* done(event.item, event.output_index)
+          yield* finishItem(event.item, event.output_index)
           break
         case 'response.completed':
-          yield* ended(event.response, 'done')
+          yield* endAnswer(event.response, 'done')
           break
         case 'response.incomplete':
-          yield* ended(
+          yield* endAnswer(
             event.response,
             event.response.incomplete_details?.reason === 'content_filter' ? 'refused' : 'length',
           )

@@ -7,8 +7,8 @@ export type ToldItem = { about: string; hash: string }
 export type ContextItem = ToldItem & { text: string }
 
 /**
- * The items that changed since the model last got them, and those that are gone. `known` are the items as this process saw them
- * before: of a file that only grew at its end, the new lines alone are told.
+ * The items that changed since the model last got them, and those that are gone. `known` are the items as this process saw them before:
+ * of a file that only grew at its end, only the new lines are passed on.
  */
 export function contextChanges(
   told: readonly ToldItem[],
@@ -30,7 +30,7 @@ export function contextChanges(
 
 const closing = '\n</instructions>'
 
-/** The item with only the lines that its text has more than an earlier one; the whole item if it did not just grow. */
+/** The item with only the lines that were added to its earlier text; the whole item if it did not just grow. */
 function withoutKnown(item: ContextItem, before: string): ContextItem {
   const head = before.endsWith(closing) ? before.slice(0, -closing.length) : undefined
   if (head === undefined || !item.text.startsWith(`${head}\n`)) return item
@@ -45,7 +45,7 @@ export function changeGuide({ about, hash, text }: ContextItem): Guide {
   return { type: 'guide', name: `${prefix}${about}`, text, mark: hash }
 }
 
-/** The items that a conversation's guides told one agent, in their order. */
+/** The items that a conversation's guides gave one agent, in their order. */
 export function toldItems(said: readonly (Fact & { by: string })[], agent: string): ToldItem[] {
   return said.flatMap((fact) => {
     if (fact.type !== 'guide' || fact.by !== agent || fact.mark === undefined) return []

@@ -123,7 +123,7 @@ class DefinitionSearch {
       this.found.warnings.push(`${this.#shown(path, from)} is not used: ${why}.`)
   }
 
-  /** The path as a person reads it: from the project's root, or whole. */
+  /** The path as a person reads it: relative to the project's root, or absolute. */
   #shown(path: string, from: DefinitionFile['from']): string {
     return terminalText(from === 'project' ? relative(this.#place.root, path) : path)
   }

@@ -22,7 +22,7 @@ export function frameOf(
   }
 }
 
-/** Told behind an attempt, and not in the frame, because few sessions have one. */
+/** Follows an attempt instead of being in the frame, because few sessions have a failed attempt. */
 const inPlace = 'What this attempt did is still in place: look before you do it again.'
 
 /** The part of a turn that the messages are made of. */
@@ -36,7 +36,7 @@ export function modelMessages(self: string, turn: Asked, done: readonly Fact[]):
   const asked: Fact = defined({ type: 'prompt', text: turn.prompt, files: turn.files?.length ? turn.files : undefined })
   const own = withoutOldSteps(done.filter((fact) => !isTurnSummary(fact)))
   return project(self, [
-    ...shortened(turn.history, done, self),
+    ...applyTrims(turn.history, done, self),
     { ...asked, by: 'user' },
     ...turn.steered.map((text) => ({ ...steerFact(text), by: 'user' })),
     ...turn.attempts,
@@ -45,7 +45,7 @@ export function modelMessages(self: string, turn: Asked, done: readonly Fact[]):
 }
 
 /** Shortens the history by the trims and summaries of earlier turns that were made since the turn began, as the view of a later turn will. */
-export function shortened(history: readonly Entry[], done: readonly Fact[], by: string): readonly Entry[] {
+export function applyTrims(history: readonly Entry[], done: readonly Fact[], by: string): readonly Entry[] {
   const changes = done.filter((fact) => (fact.type === 'trim' || fact.type === 'summary') && fact.through !== undefined)
   if (changes.length === 0) return history
   return view([...history, ...changes.map((change) => ({ ...change, id: '', at: 0, by, session: '', turn: '' }))])

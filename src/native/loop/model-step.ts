@@ -23,12 +23,12 @@ export const usualPatience: Patience = { seconds: 600, random: Math.random }
 /** The part of a turn that an answer needs. */
 type Around = Pick<Turn, 'signal' | 'clock' | 'waits' | 'othersFree'>
 
-/** A try that failed in a way that passes by itself. `piece`: the words that came before. */
+/** An attempt that failed for a temporary reason. `piece`: the words that came before. */
 type Failed = { failure: Failure; passing: boolean; invalid?: InvalidRequest; piece: string }
 
 /**
- * Asks the model for one answer: streams its text and thoughts, and returns the whole answer. What fails in a way that passes
- * by itself is tried again, from where the answer broke off. No call of a broken answer is returned, so that none is made twice.
+ * Asks the model for one answer: streams its text and thoughts, and returns the whole answer. After a temporary failure the request is
+ * tried again, from where the answer broke off. No call of a broken answer is returned, so that none is made twice.
  */
 export async function* askModel(
   model: Model,
@@ -44,7 +44,7 @@ export async function* askModel(
     const answer = yield* tryOnce(model, asked, turn.signal, usage)
     if (!('failure' in answer)) return { usage, ...answer, text: begun.join('') + answer.text }
     const { failure, passing, invalid, piece } = answer
-    // White space alone is nothing to go on from.
+    // An answer cannot be continued from white space alone.
     if (piece.trim() !== '') begun.push(piece)
     if (!passing) return defined({ usage, failure, invalid })
     const pause = waits.next(failure, piece.trim() !== '', invalid !== undefined)

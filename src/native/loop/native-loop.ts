@@ -105,15 +105,15 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     yield* keepFacts(every((await native.before?.(turn)) ?? []), done)
     const { answer, paid } = yield* askInRoom(native, room, turn, done, closings > 0 ? turn.form?.schema : undefined)
     yield* unseenNotes(native, turn, done, noted)
-    if (!answer.failure) yield* keepFacts(said(answer, step), done)
+    if (!answer.failure) yield* keepFacts(replyEvent(answer, step), done)
     yield* answer.usage
     paid()
     if (answer.failure) return { ok: false, failure: answer.failure }
     if (answer.calls.length === 0) {
       const more = await native.ends?.(answer.text, again, turn)
       if (more === undefined) {
-        const outcome = ended(native, answer)
-        const unfit = await misformed(turn, outcome)
+        const outcome = outcomeOf(native, answer)
+        const unfit = await formReminder(turn, outcome)
         if (unfit === undefined || closings++ >= mostClosings) return withDenials(outcome, done)
         yield* keepFacts(guideFacts([unfit], 'output schema'), done)
         continue
@@ -125,8 +125,8 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     const asks = yield* keepFacts(performAll(answer.calls, step, turn, kit), done)
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
     const halt = native.halts?.(turn)
-    if (halt !== undefined) return withDenials(yield* stopped(sentence(halt), step), done)
-    if (asks) return yield* asked(asks, answer, step)
+    if (halt !== undefined) return withDenials(yield* stopTurn(sentence(halt), step), done)
+    if (asks) return yield* endWithQuestions(asks, answer, step)
     if (kit.repetition.stuck)
       return {
         ok: false,
@@ -155,7 +155,7 @@ function* unseenNotes(
 /** An answer, and what to call once its usage was reported: until then its tokens are set aside in the budget. */
 type PaidAnswer = { answer: Answer; paid(): void }
 
-const unasked = (failure: Failure): PaidAnswer => ({ answer: { usage: [], failure }, paid: () => {} })
+const failedAnswer = (failure: Failure): PaidAnswer => ({ answer: { usage: [], failure }, paid: () => {} })
 
 /** Makes room in the window and asks the model. A turn that has begun its work survives a request that was too long. */
 async function* askInRoom(
@@ -169,11 +169,11 @@ async function* askInRoom(
   let enforced = schema
   for (let overflows = 0; ; overflows++) {
     const full = yield* keepFacts(room.makeRoom(done), done)
-    if (full) return unasked(full)
+    if (full) return failedAnswer(full)
     const told = room.request(done)
     const request = defined({ ...told, aside: await native.aside?.(turn, told.messages) })
     const held = turn.budget.reserve(room.tokens(request))
-    if (held.failure) return unasked(held.failure)
+    if (held.failure) return failedAnswer(held.failure)
     turn.waits?.(`waiting for the first words of ${model.name}`)
     const answer = yield* askModel(model, defined({ ...request, schema: enforced }), turn, patience)
     const paid = held.release
@@ -224,11 +224,11 @@ function* guideFacts(texts: readonly string[], name = 'hook'): Generator<Event, 
   for (const text of texts) yield { type: 'guide', name, text, mark: name }
 }
 
-/** How often the model is asked again for an answer in the form of the turn, with the provider's own means to hold it. */
+/** How often the model is asked again for an answer in the form of the turn; the provider then enforces the form, if it can. */
 const mostClosings = 2
 
 /** Returns the message that asks the model again when its answer does not fit the JSON Schema of the turn; undefined when the answer fits. */
-async function misformed({ form }: Turn, outcome: Outcome): Promise<string | undefined> {
+async function formReminder({ form }: Turn, outcome: Outcome): Promise<string | undefined> {
   if (!form || !outcome.ok || outcome.refused) return undefined
   const read = await form.check(outcome)
   if ('json' in read) return undefined
@@ -238,14 +238,18 @@ async function misformed({ form }: Turn, outcome: Outcome): Promise<string | und
 const sentence = (words: string) => (/[.!?]$/.test(words) ? words : `${words}.`)
 
 /** Ends the turn without a failure: the work so far stays, and the person decides. */
-async function* stopped(why: string, step: number): AsyncGenerator<Event, Outcome> {
+async function* stopTurn(why: string, step: number): AsyncGenerator<Event, Outcome> {
   const text = `${why} Say "go on" to continue.`
   yield { type: 'reply', text, step: step + 1 }
   return { ok: true, text }
 }
 
 /** Ends the turn with the model's questions; the next prompt answers them. */
-async function* asked(asks: readonly Question[], answer: WholeAnswer, step: number): AsyncGenerator<Event, Outcome> {
+async function* endWithQuestions(
+  asks: readonly Question[],
+  answer: WholeAnswer,
+  step: number,
+): AsyncGenerator<Event, Outcome> {
   const text = asks.map(questionText).join('\n\n')
   yield { type: 'reply', text, step: step + 1 }
   return { ok: true, text, asks: answer.calls[0]!.id }
@@ -268,11 +272,11 @@ function keepFacts<R>(events: AsyncGenerator<Event, R> | Generator<Event, R>, do
   })
 }
 
-function* said({ text, opaque }: WholeAnswer, step: number): Generator<Event, void> {
+function* replyEvent({ text, opaque }: WholeAnswer, step: number): Generator<Event, void> {
   if (text !== '' || opaque !== undefined) yield defined({ type: 'reply', text, step, opaque })
 }
 
-function ended(native: Native, answer: WholeAnswer): Outcome {
+function outcomeOf(native: Native, answer: WholeAnswer): Outcome {
   if (answer.stop === 'refused') return { ok: true, text: answer.text, refused: true }
   if (answer.text.trim() === '') return failed('crash', `${native.name} gave an empty answer`)
   if (answer.stop === 'length')

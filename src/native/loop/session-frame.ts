@@ -46,11 +46,11 @@ export async function keptFrame(name: string, entries: readonly Entry[], blobs: 
 async function lastFrozen(name: string, entries: readonly Entry[], blobs: Blobs): Promise<Frozen | undefined> {
   const isOwn = (entry: Entry): entry is EntryOf<'frame'> => entry.type === 'frame' && entry.by === name
   const kept = entries.findLast(isOwn)
-  return kept && read(blobs, kept.ref)
+  return kept && readFrozen(blobs, kept.ref)
 }
 
 /** Reads a frozen frame; one that is lost or broken is made again, which only costs the provider's cache. */
-async function read(blobs: Blobs, ref: Parameters<typeof readText>[1]): Promise<Frozen | undefined> {
+async function readFrozen(blobs: Blobs, ref: Parameters<typeof readText>[1]): Promise<Frozen | undefined> {
   try {
     const found = JSON.parse(await readText(blobs, ref)) as Frozen
     return Array.isArray(found.told) ? found : undefined

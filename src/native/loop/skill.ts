@@ -14,7 +14,7 @@ export type Skill = {
   from: 'project' | 'user'
   /** Whether only a person can load the skill. */
   unlisted?: true
-  /** Whether the skill is made for the model alone, and is no slash command. */
+  /** Whether the skill is made for the model alone, and is not a slash command. */
   modelOnly?: true
   /**
    * Reads the text for the model when the skill is loaded, so that a change counts. Throws an error that says why it
@@ -23,7 +23,7 @@ export type Skill = {
   body(): string
 }
 
-/** Longer than any real skill, and still one line of a log. */
+/** The longest body: longer than that of any real skill, and still one line of a log. */
 const longestBody = 48 * 1024
 
 /** Reads the skill in a SKILL.md, or says why it is not a skill; warns of what the standard does not allow. */
@@ -39,7 +39,7 @@ export function skillIn(
   if (typeof read === 'string') return read
   const found = frontmatter(read.text)
   if (!found) return 'its frontmatter is not closed'
-  const said = (name: string) => textOf(found.fields[name])
+  const said = (name: string) => oneLineField(found.fields[name])
   const description = said('description')
   if (description === '') return 'it has no description'
   const name = [said('name'), folder].find((one) => usable.test(one))
@@ -68,7 +68,7 @@ const usable = /^[\w.-]{1,64}$/
 const standard = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** A field's value in one line. */
-function textOf(value: string | string[] | undefined): string {
+function oneLineField(value: string | string[] | undefined): string {
   return [value ?? ''].flat().join(', ').replaceAll(/\s+/g, ' ').trim()
 }
 

@@ -12,7 +12,7 @@ import { fitting } from '../../safety/untrusted-file.ts'
 export type Subagent = {
   name: string
   description: string
-  /** The tools that it has, as the file names them; without it, all that the session has. */
+  /** The tools that the subagent has, as the file names them; without it, all that the session has. */
   tools?: string[]
   /** The tools that the file takes away. */
   without?: string[]
@@ -20,7 +20,7 @@ export type Subagent = {
   effort?: string
   /** The permission mode, in Claude Code's words. */
   mode?: string
-  /** The most steps that it may take. */
+  /** The most steps that the subagent may take. */
   steps?: number
   role: string
   path: string
@@ -52,7 +52,7 @@ const known = [
   ...['maxTurns', 'maxSteps', 'steps', 'max_turns', 'permission', 'mode', 'disable', 'disabled', 'color', 'hidden'],
 ]
 
-/** Undefined for a file that says itself that it is no subagent now. */
+/** Undefined for a file that declares that it is not a subagent, or that it is disabled. */
 function subagentIn(file: DefinitionFile): Subagent | string | undefined {
   const said = (field: string) => fieldLine(file, field)
   if (said('disable') === 'true' || said('disabled') === 'true') return undefined

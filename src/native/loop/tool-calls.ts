@@ -39,7 +39,7 @@ export async function* performAll(
     const batch = left.splice(0, reads === 0 ? 1 : reads < 0 ? left.length : reads)
     let asks: Question[] | undefined
     for await (const seen of performBatch(batch, step, turn, kit)) {
-      const { event, guides: more } = loaded(seen)
+      const { event, guides: more } = loadSkill(seen)
       asks ??= asksOf(event)
       guides.push(...more)
       yield event
@@ -48,11 +48,11 @@ export async function* performAll(
       if (report) yield report
     }
     if (!asks) continue
-    for (const call of [...left, ...tooSoon]) yield* skipped(call, step, askedFirst)
+    for (const call of [...left, ...tooSoon]) yield* skipCall(call, step, askedFirst)
     yield* guides
     return asks
   }
-  for (const call of tooSoon) yield* skipped(call, step, toolOf(call, kit)!.notBeside!.why)
+  for (const call of tooSoon) yield* skipCall(call, step, toolOf(call, kit)!.notBeside!.why)
   // Guides come after all results of the step: no provider takes a message between them.
   yield* guides
   return undefined
@@ -104,11 +104,11 @@ async function* performBatch(
   }
   for (const [index, facts] of kept.entries()) {
     kit.repetition.see(calls[index]!)
-    for (const event of await facts) yield warned(event, kit.repetition.warning)
+    for (const event of await facts) yield addWarning(event, kit.repetition.warning)
   }
 }
 
-function warned(event: Event, warning: string): Event {
+function addWarning(event: Event, warning: string): Event {
   return event.type === 'result' && warning !== '' ? { ...event, text: event.text + warning } : event
 }
 
@@ -121,7 +121,7 @@ function asksOf(event: Event): Question[] | undefined {
 /**
  * Makes a loaded skill a guide, which no trim cuts and no summary replaces; its result only says that it was loaded.
  */
-function loaded(event: Event): { event: Event; guides: Guide[] } {
+function loadSkill(event: Event): { event: Event; guides: Guide[] } {
   const { skill } = ((event.type === 'result' && event.ok && event.data) || {}) as { skill?: string }
   if (event.type !== 'result' || skill === undefined) return { event, guides: [] }
   const text = `The skill ${skill} is loaded; its instructions follow.`
@@ -136,7 +136,7 @@ function reportIn(event: Event): Notification | undefined {
   return (event.data as { notification?: Notification } | undefined)?.notification
 }
 
-function* skipped({ id, tool, input, via, opaque }: MadeCall, step: number, why: string): Generator<Fact> {
+function* skipCall({ id, tool, input, via, opaque }: MadeCall, step: number, why: string): Generator<Fact> {
   yield defined({ type: 'call', call: id, tool, input, via, step, opaque })
   yield { type: 'result', call: id, ok: false, text: `Skipped: ${why}` }
 }

@@ -9,7 +9,7 @@ import { compactAt, compactionPrompt, guidesOf } from '../../core/talk/compactio
 import { unfinished } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { endedTurns, agentsThatSaw, withoutOldSteps } from '../../core/talk/view.ts'
-import { frameOf, modelMessages, shortened } from './model-messages.ts'
+import { frameOf, modelMessages, applyTrims } from './model-messages.ts'
 import { askModel } from './model-step.ts'
 
 /** How full the window may be when a turn begins, before the old tool output of earlier turns is left out. */
@@ -57,9 +57,9 @@ type WindowParts = {
 }
 
 /**
- * Keeps the requests of a turn within the window of the model. At three quarters of it the older steps of the turn become a
- * summary, and so do earlier turns where they take much of it. If there is no summary, long inputs and outputs of old steps are
- * left out instead. Between two such changes every request is a prefix of the next one.
+ * Keeps the requests of a turn within the window of the model. At three quarters of it the older steps of the turn become a summary, and
+ * so do earlier turns if they take much of it. If there is no summary, long inputs and outputs of old steps are left out instead. Between
+ * two such changes every request is a prefix of the next one.
  */
 export class TurnWindow {
   #parts: WindowParts
@@ -67,7 +67,9 @@ export class TurnWindow {
   /** The number of tokens that the provider counts, divided by the number that we estimate for the same request. */
   #ratio = 1
   #begun = false
-  /** The request that was made last, of so many facts. Each one is needed several times, and grows with the turn. */
+  /**
+   * The last request, and the facts that it was made of: a request is needed several times, and making it costs more as the turn grows.
+   */
   #made: { done: readonly Fact[]; facts: number; request: ModelRequest } | undefined
   #estimates = new WeakMap<readonly ModelMessage[], number>()
   /** The size of the smallest request that the provider found too long. */
@@ -86,7 +88,7 @@ export class TurnWindow {
 
   /**
    * Makes a wider frame after a provider refused a call of a tool that the request does not describe: all `known` tools, and the names
-   * that the model made up, are in it. It starts a new prefix. Undefined where every call is described, so that a change could not help.
+   * that the model made up, are in it. It starts a new prefix. Undefined if every call is described, so that a change could not help.
    */
   widened(
     { frame, messages }: ModelRequest,
@@ -234,8 +236,8 @@ export class TurnWindow {
   }
 
   /**
-   * The change of old steps that is due: the one that keeps most of the newest steps whole and leaves no more than a share of
-   * the window, else the one that leaves least. Undefined where every change would free too little.
+   * The change of old steps that is due: the one that keeps most of the newest steps whole and leaves no more than a share of the window,
+   * else the one that leaves least. Undefined if every change would free too little.
    */
   #due<Change extends Trim | Summary>(
     done: readonly Fact[],
@@ -279,7 +281,7 @@ export class TurnWindow {
       turn.waits?.(`summarising ${what}, because the context window is nearly full`)
       const asked = askModel(model, request, turn, this.#parts.patience)
       let next = await asked.next()
-      // A summary is no answer: its words are not shown while they come.
+      // A summary is not an answer: its words are not shown while they come.
       for (; !next.done; next = await asked.next())
         if (next.value.type !== 'text' && next.value.type !== 'thought') yield next.value
       const answer = next.value
@@ -296,7 +298,7 @@ export class TurnWindow {
       if (text === '') return `${model.name} wrote none`
       const summary = { ...fact, text }
       const after = this.#size([...done, summary])
-      if (after >= before) return 'the summary is no shorter than what it stands for'
+      if (after >= before) return 'the summary is no shorter than what it replaces'
       this.#retryAt = undefined
       yield defined<Summary>({ ...summary, tokens: { before, after } })
       return undefined
@@ -305,7 +307,7 @@ export class TurnWindow {
 
   /** The earlier turns, as the turn has shortened them by now. */
   #history(done: readonly Fact[]): readonly Entry[] {
-    return shortened(this.#parts.turn.history, done, this.#parts.name)
+    return applyTrims(this.#parts.turn.history, done, this.#parts.name)
   }
 }
 

@@ -32,7 +32,7 @@ export function cacheUse(agent: string, entries: readonly Entry[]): { last: Cach
 /** Estimates what fills an agent's window before the next prompt: the frame, and the view of a session's entries. */
 export function fill(agent: string, frame: Frame, entries: readonly Entry[], window: number): Fill {
   const { system, instructions, skills } = sections(frame.system)
-  const spoken = sorted(view(entries))
+  const spoken = sortEntries(view(entries))
   const parts: Part[] = [
     part('system', [{ name: '', tokens: estimateTokens(system) }], false),
     part(
@@ -76,7 +76,7 @@ function sections(text: string): { system: string; instructions: Piece[]; skills
 
 const piece = (name: string, text: string): Piece => ({ name, tokens: estimateTokens(text) })
 
-function sorted(entries: readonly Entry[]) {
+function sortEntries(entries: readonly Entry[]) {
   const calls = new Map<string, string>()
   const none = (): Piece[] => []
   const found = { summary: none(), instructions: none(), messages: none(), outputs: none(), skills: none() }

@@ -12,7 +12,7 @@ export function readConfig(path: string, home: string): ConfigFile {
   const stat = statSync(real, { throwIfNoEntry: false })
   if (!stat) return { path, real, text: '' }
   if (!stat.isFile()) throw new UnusableConfig('is not a file')
-  return { path, real, text: textOf(readFileSync(real)), mode: stat.mode & 0o777 }
+  return { path, real, text: decodeConfig(readFileSync(real)), mode: stat.mode & 0o777 }
 }
 
 /** Throws if the file may not be written, so that the person is not asked in vain. */
@@ -29,7 +29,7 @@ export const backupOf = ({ real }: ConfigFile) => `${real}.termaite.bak`
 /** Reads the file as it was before our first change, if it was there. */
 export function readBackup(file: ConfigFile): string | undefined {
   try {
-    return textOf(readFileSync(backupOf(file)))
+    return decodeConfig(readFileSync(backupOf(file)))
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
@@ -44,7 +44,7 @@ export function keepBackup(file: ConfigFile): void {
 
 /** Writes the file, or deletes it without a text. Throws if it was changed since it was read. */
 export function writeConfig(file: ConfigFile, text: string | undefined): void {
-  const now = statSync(file.real, { throwIfNoEntry: false }) ? textOf(readFileSync(file.real)) : undefined
+  const now = statSync(file.real, { throwIfNoEntry: false }) ? decodeConfig(readFileSync(file.real)) : undefined
   if ((now ?? '') !== file.text || (now === undefined) !== (file.mode === undefined))
     throw new UnusableConfig('was changed meanwhile; nothing was written, run the command again')
   if (text === undefined) rmSync(file.real)
@@ -78,7 +78,7 @@ function mayWrite(path: string, otherwise: string): void {
   }
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeConfig(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

@@ -3,24 +3,26 @@ import type { ConfigFormat } from './config-format.ts'
 import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { UnusableConfig } from './config-format.ts'
 
-/** JSON, with comments and trailing commas where a program takes them. */
+/** JSON, with comments and trailing commas if a program takes them. */
 export const jsonFormat: ConfigFormat = {
   find(text, path) {
     const node = findNodeAtLocation(rootOf(text), [...path])
-    // The parser's objects have no prototype, and would equal no plain object.
+    // The parser's objects have no prototype, and would not equal a plain object.
     return node && (JSON.parse(JSON.stringify(getNodeValue(node))) as unknown)
   },
   put(text, path, entry) {
-    if (bare(text).trim() === '') return `${JSON.stringify(nested(path, entry), null, 2)}\n`
+    if (bare(text).trim() === '') return `${JSON.stringify(nestEntry(path, entry), null, 2)}\n`
     const root = rootOf(text)
     refuseOtherShapes(root, path)
     const there = findNodeAtLocation(root, [...path])
-    if (there) return marked(text, (body) => replaced(body, there, entry))
+    if (there) return editBehindMark(text, (body) => replaceValue(body, there, entry))
     // The innermost object that is there gets all missing keys.
     let depth = path.length - 1
     while (depth > 0 && !findNodeAtLocation(root, path.slice(0, depth))) depth--
     const holder = findNodeAtLocation(root, path.slice(0, depth)) ?? root
-    return marked(text, (body) => inserted(body, holder, path[depth]!, nested(path.slice(depth + 1), entry)))
+    return editBehindMark(text, (body) =>
+      insertProperty(body, holder, path[depth]!, nestEntry(path.slice(depth + 1), entry)),
+    )
   },
   take(text, path) {
     const entry = findNodeAtLocation(rootOf(text), [...path])
@@ -29,7 +31,7 @@ export const jsonFormat: ConfigFormat = {
     // An object that holds nothing else was made for the entry, and goes with it.
     const holder = property.parent!
     const alone = holder.children!.length === 1 && holder.parent?.type === 'property'
-    return marked(text, (body) => removed(body, alone ? holder.parent : property))
+    return editBehindMark(text, (body) => removeProperty(body, alone ? holder.parent : property))
   },
 }
 
@@ -37,7 +39,7 @@ export const jsonFormat: ConfigFormat = {
 const bare = (text: string) => text.replace(/^\uFEFF/, '')
 
 /** Edits a text behind its byte order mark, which stays. */
-export const marked = (text: string, edit: (body: string) => string) =>
+export const editBehindMark = (text: string, edit: (body: string) => string) =>
   text.slice(0, text.length - bare(text).length) + edit(bare(text))
 
 function rootOf(text: string): Node {
@@ -63,24 +65,24 @@ function refuseOtherShapes(root: Node, path: readonly string[]): void {
   }
 }
 
-const nested = (path: readonly string[], entry: unknown): unknown =>
+const nestEntry = (path: readonly string[], entry: unknown): unknown =>
   path.reduceRight((inner, key) => ({ [key]: inner }), entry)
 
-function replaced(text: string, value: Node, by: unknown): string {
+function replaceValue(text: string, value: Node, by: unknown): string {
   return splice(
     text,
     value.offset,
     value.length,
-    written(by, text, indentAt(text, value.offset), isFlat(text, value.parent!.parent!)),
+    writeValue(by, text, indentAt(text, value.offset), isFlat(text, value.parent!.parent!)),
   )
 }
 
 /** Adds a property behind the last one, in the style of the file around it. A trailing comma stays behind the new property. */
-function inserted(text: string, holder: Node, key: string, value: unknown): string {
+function insertProperty(text: string, holder: Node, key: string, value: unknown): string {
   const last = holder.children?.at(-1)
   const flat = last ? isFlat(text, holder) : false
   const inner = last ? indentAt(text, last.offset) : indentAt(text, holder.offset) + unitOf(text)
-  const property = `${JSON.stringify(key)}: ${written(value, text, inner, flat)}`
+  const property = `${JSON.stringify(key)}: ${writeValue(value, text, inner, flat)}`
   const eol = eolOf(text)
   if (last && flat) return splice(text, last.offset + last.length, 0, `, ${property}`)
   if (last) return withLineAfter(text, last, `${eol}${inner}${property}`)
@@ -101,7 +103,7 @@ export function withLineAfter(text: string, last: Node, line: string): string {
 }
 
 /** Removes a property with one comma, and with its line if nothing else is on it. */
-function removed(text: string, property: Node): string {
+function removeProperty(text: string, property: Node): string {
   const siblings = property.parent!.children!
   const before = siblings[siblings.indexOf(property) - 1]
   const lead = /(\r?\n)?[ \t]*$/.exec(text.slice(0, property.offset))![0].length
@@ -111,13 +113,13 @@ function removed(text: string, property: Node): string {
   const start = property.offset - lead
   const length = lead + property.length + comma
   const without = splice(text, start, length, '')
-  const only = siblings.length === 1 ? tidied(without, property.parent!, length) : without
+  const only = siblings.length === 1 ? tidyObject(without, property.parent!, length) : without
   if (comma > 0 || !before) return only
   return splice(only, commaAfter(text, before.offset + before.length), 1, '')
 }
 
 /** Writes an object that became empty as `{}`. */
-function tidied(text: string, holder: Node, less: number): string {
+function tidyObject(text: string, holder: Node, less: number): string {
   const inside = holder.length - less - 2
   return text.slice(holder.offset + 1, holder.offset + 1 + inside).trim() === ''
     ? splice(text, holder.offset + 1, inside, '')
@@ -132,7 +134,7 @@ export function commaAfter(text: string, from: number): number {
 }
 
 /** Writes a value in the style of the text that it goes into. */
-export function written(value: unknown, text: string, indent: string, flat: boolean): string {
+export function writeValue(value: unknown, text: string, indent: string, flat: boolean): string {
   if (flat) return JSON.stringify(value)
   return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', eolOf(text) + indent)
 }

@@ -7,18 +7,18 @@ import {
   indentAt,
   isFlat,
   jsonFormat,
-  marked,
+  editBehindMark,
   splice,
   withLineAfter,
-  written,
+  writeValue,
 } from './json-format.ts'
 
 /** Adds an item at the end of a list in a JSON file, and makes the list if it is missing. All other bytes stay as they are. */
 export function withItem(text: string, path: readonly string[], item: unknown): string {
   const list = jsonFormat.find(text, path)
   if (!Array.isArray(list)) return jsonFormat.put(text, path, [item])
-  const edited = marked(text, (body) => withElement(body, listAt(body, path), item))
-  return checked(edited, path, [...list, item], text)
+  const edited = editBehindMark(text, (body) => withElement(body, listAt(body, path), item))
+  return checkEdited(edited, path, [...list, item], text)
 }
 
 const listAt = (body: string, path: readonly string[]): Node =>
@@ -30,7 +30,7 @@ function withElement(body: string, list: Node, item: unknown): string {
   if (!last) return splice(body, list.offset, list.length, `[${JSON.stringify(item)}]`)
   if (isFlat(body, list)) return splice(body, last.offset + last.length, 0, `, ${JSON.stringify(item)}`)
   const indent = indentAt(body, last.offset)
-  return withLineAfter(body, last, `${eolOf(body)}${indent}${written(item, body, indent, false)}`)
+  return withLineAfter(body, last, `${eolOf(body)}${indent}${writeValue(item, body, indent, false)}`)
 }
 
 /** Removes the first item of a list that equals `item`, and a list that becomes empty by it. */
@@ -39,8 +39,8 @@ export function withoutItem(text: string, path: readonly string[], item: unknown
   const at = Array.isArray(list) ? list.findIndex((one) => isDeepStrictEqual(one, item)) : -1
   if (!Array.isArray(list) || at < 0) return text
   if (list.length === 1) return jsonFormat.take(text, path)
-  const edited = marked(text, (body) => withoutElement(body, path, at))
-  return checked(edited, path, list.toSpliced(at, 1), text)
+  const edited = editBehindMark(text, (body) => withoutElement(body, path, at))
+  return checkEdited(edited, path, list.toSpliced(at, 1), text)
 }
 
 /** Cuts an element out with one comma and the space before it. Comments around it stay. */
@@ -58,7 +58,7 @@ function withoutElement(body: string, path: readonly string[], at: number): stri
 }
 
 /** Returns the edited text if it holds the wanted list; otherwise writes the whole list again, which loses the comments in it. */
-function checked(edited: string, path: readonly string[], list: readonly unknown[], before: string): string {
+function checkEdited(edited: string, path: readonly string[], list: readonly unknown[], before: string): string {
   try {
     if (isDeepStrictEqual(jsonFormat.find(edited, path), list)) return edited
   } catch {

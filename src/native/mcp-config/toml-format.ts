@@ -60,13 +60,13 @@ function tableIn(text: string, path: readonly string[]): Table | undefined {
 }
 
 function tableText(path: readonly string[], entry: Record<string, unknown>, eol: string): string {
-  const rows = Object.entries(entry).map(([key, value]) => `${key} = ${written(value)}`)
+  const rows = Object.entries(entry).map(([key, value]) => `${key} = ${writeValue(value)}`)
   return [`[${path.join('.')}]`, ...rows, ''].join(eol)
 }
 
 /** JSON's way of writing a text is valid TOML too. */
-const written = (value: unknown): string =>
-  Array.isArray(value) ? `[${value.map(written).join(', ')}]` : JSON.stringify(value)
+const writeValue = (value: unknown): string =>
+  Array.isArray(value) ? `[${value.map(writeValue).join(', ')}]` : JSON.stringify(value)
 
 /** Our own values read as JSON; any other value is returned as its text. */
 function meaning(value: string): unknown {

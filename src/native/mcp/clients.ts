@@ -58,7 +58,7 @@ const desktopFolder = (where: Whereabouts) => {
   return configFolder(where)
 }
 
-/** Programs that call our tools and are no CLI that we run: Claude Desktop, and editors. */
+/** Programs that call our tools and are not CLIs that we run: Claude Desktop, and editors. */
 const desktopPrograms: readonly ClientFacts[] = [
   {
     name: 'claude-desktop',

@@ -66,7 +66,7 @@ export async function confirmChange(
       return 0
     }
     refuseUnwritable(change.file)
-    print(io, stripAnsi(borderOf(io.env, homeOf(io.env)).to('export', await shown(change))))
+    print(io, stripAnsi(borderOf(io.env, homeOf(io.env)).to('export', await changeText(change))))
     if (dry) return 0
     if (!(await confirm(io, words.ask, yes))) {
       say(io, 'Nothing was changed.')
@@ -83,7 +83,7 @@ export async function confirmChange(
   }
 }
 
-async function shown({ file, after }: Change): Promise<string> {
+async function changeText({ file, after }: Change): Promise<string> {
   if (after === undefined) return `${file.real} will be deleted: it holds nothing but the entry for termaite.`
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
   const options = { context: 2, headerOptions, timeout: 1_000 }

@@ -48,7 +48,7 @@ export function applyPatch(parts: FormatParts, seen: ReadFiles): Tool {
     effect: ({ input }, cwd) => ({ does: 'access', paths: parsePatch(input).flatMap((file) => accesses(file, cwd)) }),
     shows: ({ input }) => parsePatch(input).flatMap(shownOf),
     async run({ input }, call) {
-      const plans = await planned(parsePatch(input), call, seen)
+      const plans = await planPatch(parsePatch(input), call, seen)
       if (call.signal.aborted) throw new Error('cancelled before it was written.')
       await writeAll(plans, call, seen)
       const [changes, words]: [FileChange[], string[]] = [[], []]
@@ -86,7 +86,7 @@ function shownOf(file: FilePatch): Shown[] {
 type Plan = { path: string; at: string; was?: WholeFile; body?: Buffer; moves?: true; words: string }
 
 /** Reads all files of the patch and makes their new contents. Throws an error with every file that cannot be patched. */
-async function planned(files: readonly FilePatch[], call: ToolCall, seen: ReadFiles): Promise<Plan[]> {
+async function planPatch(files: readonly FilePatch[], call: ToolCall, seen: ReadFiles): Promise<Plan[]> {
   const plans: Plan[] = []
   const troubles: string[] = []
   for (const file of files)
@@ -116,7 +116,7 @@ async function planOf(file: FilePatch, call: ToolCall, seen: ReadFiles): Promise
     throw new Error(`${path} is a link. Delete or move it with bash, or name the file that it leads to.`)
   const was = await readForEdit(path, call, seen)
   if (file.does === 'delete') return { path, at, was, words: `Deleted ${path}` }
-  const { body, forgiven } = file.hunks.length === 0 ? { body: was.bytes, forgiven: '' } : patched(was, file.hunks)
+  const { body, forgiven } = file.hunks.length === 0 ? { body: was.bytes, forgiven: '' } : patchFile(was, file.hunks)
   if (file.to === undefined) return { path, at, was, body, words: `Changed ${path}${forgiven}` }
   const to = resolve(call.cwd, file.to)
   await mustBeFree(to, file.to)
@@ -131,7 +131,7 @@ async function mustBeFree(at: string, path: string): Promise<void> {
   if (there) throw new Error(existsWords(path))
 }
 
-function patched(file: WholeFile, hunks: readonly Hunk[]): { body: Buffer; forgiven: string } {
+function patchFile(file: WholeFile, hunks: readonly Hunk[]): { body: Buffer; forgiven: string } {
   const { encoding, draft } = draftOf(file)
   try {
     const { text, forgiven } = applyHunks(
@@ -213,17 +213,17 @@ async function changeOf(
   parts: FormatParts,
   seen: ReadFiles,
 ): Promise<{ change: FileChange; formatter: string }> {
-  const before = was && textOf(was)
+  const before = was && readableText(was)
   const shortened = shortPath(at, call.cwd)
   const from = was && was.at !== at ? shortPath(was.at, call.cwd) : undefined
   if (!body) return { change: { ...fileChange(shortened, before, ''), gone: true }, formatter: '' }
-  const written = { path, at, real: (await realOf(at)) ?? at, after: textOf({ path, bytes: body }) }
+  const written = { path, at, real: (await realOf(at)) ?? at, after: readableText({ path, bytes: body }) }
   const { after, words } = await formatWritten(written, call, parts, seen)
   return { change: defined({ ...fileChange(shortened, before, after), from }), formatter: words }
 }
 
 /** The text of a file for a person to read; a file that is not text has none. */
-function textOf(file: Pick<WholeFile, 'path' | 'bytes'>): string {
+function readableText(file: Pick<WholeFile, 'path' | 'bytes'>): string {
   try {
     const { encoding, draft } = draftOf(file)
     return encoding.shown(draft)

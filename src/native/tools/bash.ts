@@ -20,7 +20,7 @@ const input = parser({
 })
 
 /** Reads the input without `description`, a field that models which were trained on other shell tools often add. */
-function parsed(sent: unknown) {
+function parseInput(sent: unknown) {
   if (!isPlainObject(sent)) return input.parse(sent)
   const { description: _, ...rest } = sent
   return input.parse(rest)
@@ -31,9 +31,9 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
     name: 'bash',
     risk: 'run',
     isShell: true,
-    input: { ...input, parse: parsed },
+    input: { ...input, parse: parseInput },
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
-    // Ending one's own background command changes nothing else.
+    // Stopping one's own background command changes nothing else.
     effect: ({ command, outside }) =>
       background.ends(command) ? { does: 'nothing' } : defined({ does: 'command' as const, command, outside }),
     async run({ command, timeout_seconds = usualSeconds, background: behind }, call) {
@@ -67,7 +67,7 @@ async function runToEnd(
   const hold = new RunLimit(run, seconds, timeoutWords(seconds), call, parts.clock)
   const front = new FrontOutput(
     printed.collector(call, () => {
-      // `release` waits for the end.
+      // Not awaited here: `release` waits for the end of the run.
       void hold.end(tooMuch)
     }),
   )

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Dirent } from 'node:fs'
 import type { Ignore } from 'ignore'
 import { setImmediate } from 'node:timers/promises'
@@ -41,20 +42,17 @@ function depthOf(path: string): number {
 const mostPaths = 200_000
 
 /** The existing files below a folder that git does not ignore; none outside a git project. */
-export async function gitPaths(
-  cwd: string,
-  env: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function gitPaths(cwd: string, env: Env, signal: AbortSignal): Promise<string[]> {
   const git = projectGit(env)
-  const names = (...args: string[]) => listed((enough) => git.ran(cwd, ['ls-files', '-z', ...args], { signal, enough }))
+  const names = (...args: string[]) =>
+    splitPaths((enough) => git.ran(cwd, ['ls-files', '-z', ...args], { signal, enough }))
   const [all, gone] = await Promise.all([names('-co', '--exclude-standard'), names('-d')])
   const missing = new Set(gone)
   return missing.size === 0 ? all : all.filter((path) => !missing.has(path))
 }
 
 /** Splits git's output as it comes, so that a long list never blocks typing. */
-async function listed(run: (enough: (chunk: Uint8Array) => boolean) => Promise<unknown>): Promise<string[]> {
+async function splitPaths(run: (enough: (chunk: Uint8Array) => boolean) => Promise<unknown>): Promise<string[]> {
   const names: string[] = []
   const decoder = new TextDecoder()
   let rest = ''

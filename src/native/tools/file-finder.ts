@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Item } from './file-finder-paths.ts'
 import { readdir } from 'node:fs/promises'
@@ -5,11 +6,11 @@ import { join, resolve } from 'node:path'
 import { PathList, gitPaths, inSlices, walkedPaths } from './file-finder-paths.ts'
 
 type FinderParts = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   /** Stops a listing that still runs. */
   signal?: AbortSignal
-  /** Lists other paths than the files below the folder. */
+  /** Lists paths other than the files below the folder. */
   list?(signal: AbortSignal): Promise<string[]>
 }
 

@@ -36,7 +36,7 @@ export function fileReader(parts: Pick<ToolParts, 'blobs' | 'clock'>, seen: Read
     async run({ file_path, offset, limit }, call) {
       const opened = await openFile(file_path, call)
       try {
-        const output = await read(opened, file_path, { offset, limit }, call, parts)
+        const output = await readRange(opened, file_path, { offset, limit }, call, parts)
         seen.remember(opened.real, opened.stats)
         return output
       } finally {
@@ -46,7 +46,7 @@ export function fileReader(parts: Pick<ToolParts, 'blobs' | 'clock'>, seen: Read
   })
 }
 
-async function read(
+async function readRange(
   { file, stats }: OpenFile,
   path: string,
   wanted: Partial<Range>,

@@ -157,7 +157,7 @@ async function plainFiles(tree: HeldTree, signal: AbortSignal): Promise<string[]
   return found.sort()
 }
 
-/** Opens a file below a folder; undefined for one that is missing, closed to us, a link, or none. The caller closes it. */
+/** Opens a file below a folder; undefined if it is missing, closed to us, a link, or not a file. The caller closes it. */
 export async function openBelow(tree: HeldTree, path: string): Promise<FileHandle | undefined> {
   const file = await tree
     .folderOf(path)

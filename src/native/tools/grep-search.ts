@@ -185,8 +185,8 @@ type Group = { path?: string; lines: string[] }
 type Matches = { groups: Group[]; more: boolean }
 
 /**
- * Groups ripgrep's output by file; an empty line separates two files. A group with a line that is no match is left out:
- * ripgrep says there that the file is binary.
+ * Groups ripgrep's output by file; an empty line separates two files. A group with a line that is not a match is left out: ripgrep says
+ * there that the file is binary.
  */
 function groupsOf(lines: readonly string[]): Required<Group>[] {
   const groups: Required<Group>[] = []

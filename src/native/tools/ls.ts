@@ -35,7 +35,7 @@ export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
         const real = await realpath(at)
         mustBeJudged(at, real, call)
         const folder = HeldFolder.open(real)
-        return await listed(folder, root).finally(() => folder.close())
+        return await listFolder(folder, root).finally(() => folder.close())
       } catch (error) {
         throw await trouble(error)
       }
@@ -43,7 +43,7 @@ export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
   })
 }
 
-async function listed(folder: HeldFolder, root: string): Promise<string> {
+async function listFolder(folder: HeldFolder, root: string): Promise<string> {
   const entries = await folder.entries()
   if (entries.length === 0) return '[the folder is empty]'
   const rank = (entry: Dirent) => (entry.isDirectory() ? 0 : 1)
@@ -56,14 +56,14 @@ async function listed(folder: HeldFolder, root: string): Promise<string> {
 async function line(entry: Dirent, folder: HeldFolder, root: string): Promise<string> {
   const { name } = entry
   if (entry.isDirectory()) return `${name}/`
-  if (entry.isSymbolicLink()) return `${name} -> ${await led(folder.at(name), root)}`
+  if (entry.isSymbolicLink()) return `${name} -> ${await linkTarget(folder.at(name), root)}`
   if (!entry.isFile()) return `${name} (a pipe, a socket or a device)`
   const size = folder.stats(name)?.size ?? 0
   return size >= large ? `${name} (${sizeText(size)})` : name
 }
 
 /** The target of a link, and whether it leads out of the project. */
-async function led(path: Buffer, root: string): Promise<string> {
+async function linkTarget(path: Buffer, root: string): Promise<string> {
   const target = await readlink(path, 'utf8').catch(() => '?')
   const real = await realpath(path).catch(() => undefined)
   if (real === undefined) return `${target} (its target does not exist)`

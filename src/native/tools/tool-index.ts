@@ -18,9 +18,9 @@ const anyObject = { ...mapOf(anything()), json: () => ({ type: 'object' }) }
 const input = parser({ name: optional(string({ min: 1 })), input: optional(anyObject) })
 
 /**
- * The tool `more_tools`, through which a model reaches the tools of `rest`: a request has their names and the names of
- * the inputs that they need, so that a model can call one at once; their whole descriptions are given on demand, also those of the tools
- * in `frame`. There is no such tool where there is nothing to reach.
+ * The tool `more_tools`, through which a model reaches the tools of `rest`: a request has their names and the names of the inputs that
+ * they need, so that a model can call one at once; their whole descriptions are given on demand, also those of the tools in `frame`.
+ * There is no such tool if there is nothing to reach.
  */
 export function toolIndex(frame: readonly Tool[], rest: readonly Tool[], servers: ServerTools | undefined): Tool[] {
   if (rest.length === 0 && !servers) return []

@@ -31,7 +31,7 @@ export function webFetch(parts: FetchParts): Tool {
           ask({ url: at, private: allowed, signal: until, headers: { accept: 'text/html, text/*, */*;q=0.5' } }),
         )
         const next = redirectOf(answer, at)
-        if (!next) return told(answer, at, parts)
+        if (!next) return fetchOutput(answer, at, parts)
         // The person or a rule allowed the first host only; another host is another decision.
         if (next.host !== at.host) return `${at.href} redirects to ${next.href}. Fetch that if you need it.`
         at = next
@@ -56,7 +56,7 @@ function redirectOf({ status, headers }: WebAnswer, from: URL): URL | undefined 
   return addressOf(new URL(to, from).href)
 }
 
-async function told({ status, headers, body, cut }: WebAnswer, at: URL, parts: FetchParts): Promise<ToolOutput> {
+async function fetchOutput({ status, headers, body, cut }: WebAnswer, at: URL, parts: FetchParts): Promise<ToolOutput> {
   if (status >= 400) throw new Error(`${at.href} answered ${status}. Check the address, or look for another source.`)
   const media = (headers['content-type'] ?? 'text/plain').toLowerCase()
   const picture = pictureMedia(body)
@@ -66,7 +66,7 @@ async function told({ status, headers, body, cut }: WebAnswer, at: URL, parts: F
   }
   if (!/^text\/|json|xml|javascript|yaml/.test(media))
     return `${at.href} is ${media}, ${sizeText(body.length)}, which is not text. Download it with bash if you need it.`
-  const text = decoded(body, media)
+  const text = decodeBody(body, media)
   const printed = new CommandOutput(parts)
   const page = /html/.test(media) ? (await import('./web/readable-page.ts')).readable(text, at) : text
   await printed.add(Buffer.from(page))
@@ -74,7 +74,7 @@ async function told({ status, headers, body, cut }: WebAnswer, at: URL, parts: F
   return (await printed.done()).trim() + note || '[the page has no text]'
 }
 
-function decoded(body: Buffer, media: string): string {
+function decodeBody(body: Buffer, media: string): string {
   const named = /charset=["']?([\w-]+)/.exec(media)?.[1]
   const meta = /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(body.subarray(0, 2048).toString('latin1'))?.[1]
   try {

@@ -30,12 +30,12 @@ export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool
       )
       const hits = hitsOf(answer, provider)
       if (hits.length === 0) return `Nothing was found for ${query}. Try other words.`
-      return hits.map(told).join('\n\n')
+      return hits.map(hitText).join('\n\n')
     },
   })
 }
 
-function told({ title, url, text }: Hit, i: number): string {
+function hitText({ title, url, text }: Hit, i: number): string {
   const short = text.length > longestText ? `${text.slice(0, longestText)}…` : text
   return [`${i + 1}. ${title}`, url, short].filter((part) => part !== '').join('\n')
 }

@@ -71,7 +71,7 @@ effect(() => {
 
 addEventListener('keydown', handleKey)
 
-/** When the page last stopped to be live; undefined while it is. */
+/** When the page last stopped being live; undefined while it is. */
 const lostAt = signal<number | undefined>(undefined)
 
 effect(() => {
@@ -94,7 +94,7 @@ export function Shell() {
         class="skip"
         href="#main"
         onClick={(event) => {
-          // The address names the view, so that the link must not change it.
+          // The address names the view, so the link must not change it.
           event.preventDefault()
           document.getElementById('main')?.focus()
         }}

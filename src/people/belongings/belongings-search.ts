@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type {
   Belongings,
   BelongingsFile,
@@ -43,7 +44,7 @@ export type FoundBelongings = {
   faults: string[]
 }
 
-export type ThingsPlace = Place & { env: Readonly<Record<string, string | undefined>> }
+export type ThingsPlace = Place & { env: Env }
 
 /** A profile that can find what a person has set up for its CLI. */
 export type OwnerProfile = Profile & { belongings(): Promise<Belongings> }

@@ -19,7 +19,7 @@ export type CommandPrompt = { prompt: string; terms: CommandTerms }
 /** The person who typed a command: `ask` asks them a question, `say` shows them a message. */
 export type CommandCaller = { ask: Ask; signal: AbortSignal; say(words: string): void }
 
-/** More command lines than any real command has. */
+/** The most command lines of one command: more than any real command has. */
 const mostShells = 20
 
 /**

@@ -95,7 +95,7 @@ export class CommandText {
     while (reader.at < line.length) {
       placeHere.lastIndex = reader.at
       const match = reader.isComment ? null : placeHere.exec(line)
-      // If no words were typed, the shell itself puts nothing in a place that cannot be parsed.
+      // Without typed words, a place whose quotes cannot be parsed is left to the shell, which expands it to nothing.
       const filling = match && (given.text !== '' || reader.quote !== undefined) && this.#places.fill(match, given)
       if (!match || !filling) filled += reader.next()
       else if (reader.quote === undefined || line[reader.at - 1] === '$')

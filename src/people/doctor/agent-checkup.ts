@@ -15,7 +15,7 @@ import { awayWords } from '../../turn/rotation/no-answer.ts'
 import { programWord } from '../../profiles/shared/command-words.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 import { openKeys } from '../../safety/api-keys.ts'
-import { unshadowed } from '../../base/process/program-path.ts'
+import { bypassFolderProgram } from '../../base/process/program-path.ts'
 import { findProgram, hasLogin } from '../../profiles/installed-programs.ts'
 import { leashWords } from '../../turn/agent-channel.ts'
 import { nativeKey } from '../../turn/provider-key.ts'
@@ -48,7 +48,7 @@ export type Checkup = {
   answers: boolean | 'not asked'
   said?: string
   quota: string
-  /** Known to be out of quota, so it is not asked now. It is not broken, but takes no turns. */
+  /** The agent is known to be out of quota, so it is not asked now. It is not broken, but takes no turns. */
   parked?: true
   /** Whether the agent's own settings name our MCP server. */
   mcp: 'wired' | 'not wired'
@@ -167,7 +167,7 @@ const patienceMs = 20_000
 
 function shell({ io, place }: CheckupParts, command: string, { keys }: Profile) {
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
-  return collect('bash', ['-c', unshadowed(command, io.env, place.cwd)], {
+  return collect('bash', ['-c', bypassFolderProgram(command, io.env, place.cwd)], {
     cwd: place.cwd,
     env: withOwnKeys(io.env, keys),
     signal,

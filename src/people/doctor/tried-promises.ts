@@ -83,7 +83,7 @@ export async function triedPromises({ env }: Pick<Io, 'env'>, wall: Wall): Promi
   }
 }
 
-/** Printed by each command before it tries anything. */
+/** The text that each command prints before it tries anything. */
 const begun = 'begun'
 
 /** A project, a home with a key, a folder beside them, and two servers of this process: everything that the attempts touch. */

@@ -41,7 +41,7 @@ export async function continueImported(
     if (last) await project.log.append(last, 'unsynced')
     last = { ...((await withShortBody(whole, own)) as Entry), by, session: id }
   }
-  // The last entry makes all of them durable.
+  // Appending the last entry makes all of them durable.
   if (last) await project.log.append(last)
   await project.doc.update((now) => ({
     ...now,

@@ -33,7 +33,7 @@ export type FoundSessions = { profile: PastProfile; sessions: FoundSession[]; ow
 
 export type ImportWorld = {
   io: Pick<Io, 'env' | 'clock' | 'signal'>
-  /** The folder in which the CLIs store their files. */
+  /** The home folder in which the CLIs store their files. */
   home: string
   place: Place
   store: Store

@@ -22,7 +22,7 @@ export type Offer = {
   title: string
   /** How the agent is reached, and whether it is logged in. */
   words: string
-  /** Not preselected beside other agents, because its model is paid by use or is small. */
+  /** Whether the agent is not preselected beside other agents, because its model is paid by use or is small. */
   aside?: true
   /** Whether the agent is our own, whose commands run behind the wall of this machine. */
   own?: true

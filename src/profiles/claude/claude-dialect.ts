@@ -112,7 +112,7 @@ export function claudeDialect(
       const window = rowOf(windowNames, name) ?? name
       return [defined<Step>({ type: 'limit', used: Math.round(utilization * 100), until: until || undefined, window })]
     })
-    // Reported with every answer of the model, and emitted when it has changed.
+    // Claude Code reports its limits with every answer of the model; they are emitted only if they have changed.
     if (JSON.stringify(steps) === windows) return []
     windows = JSON.stringify(steps)
     return steps

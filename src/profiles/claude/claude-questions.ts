@@ -5,7 +5,7 @@ import { askChoices } from '../shared/choice-cards.ts'
 import { idOf, listOf, loose, rowOf, textOf } from '../shared/jsonl.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** The tool by which Claude Code asks a person; an unanswered question is no denial. */
+/** The tool by which Claude Code asks a person; an unanswered question is not a denial. */
 export const questionTool = 'AskUserQuestion'
 
 /** The questions of a request; a request that we cannot answer is refused, so that Claude Code does not wait for it. */

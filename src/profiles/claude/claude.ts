@@ -46,7 +46,7 @@ export const signs: readonly Sign[] = [
   },
 ]
 
-/** Older versions printed this as if it were an answer. */
+/** Older versions printed this message as if it were an answer. */
 const saidWithExitZero = signs.filter(({ said }) => said.startsWith('Claude AI usage limit'))
 
 function failure(ended: Ended) {

@@ -202,7 +202,7 @@ export function codexDialect(
       const until = failure.kind === 'quota' ? spentUntil(limits, ended.now) : undefined
       return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
     }
-    // A request that a person rejected is already an item that was declined.
+    // A request that a person rejected is already reported, as a declined item.
     const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
     const text = said.join('\n\n').trim()
@@ -260,7 +260,7 @@ export function codexDialect(
   }
 }
 
-/** What an app-server is told first about its client. */
+/** The description of its client that an app-server gets first. */
 const greeting = {
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
   capabilities: {

@@ -30,7 +30,7 @@ export const leashes: Record<Leash, string> = {
   all: 'runs everything without asking and without its sandbox',
 }
 
-/** A menu with its keys in the last row: a prompt that begins with "1." looks like the first option. */
+/** A menu with its keys in the last row. The option alone proves nothing: a prompt that begins with "1." looks like the first one. */
 const asking = /^› \d+\. [^]*^ {2}(?:Press )?enter (?:to (?:confirm|submit|continue|select)|continue)\b.*\s*(?![^])/m
 
 /** Reads a permission, from the question down to the menu: why, and "$ " before a command. */
@@ -79,7 +79,7 @@ function dialog(screen: Screen): Dialog | undefined {
   if (top >= 0)
     return dialogOf(menu, { about: 'permission', ...permission(rows, top, menu.from), numbers: true, decline, grants })
   const text = paragraphAbove(rows, menu.from)
-  // "Trust this folder? Codex can read, edit, and run files here": a number moves the pointer and takes nothing.
+  // "Trust this folder? Codex can read, edit, and run files here": a number only moves the pointer, and picks nothing.
   if (text.startsWith('Trust this folder?')) {
     const grants = (label: string) => (label.startsWith('Trust') ? 'this folder; Codex remembers it' : undefined)
     return dialogOf(menu, { about: 'trust', text, decline, grants })
@@ -158,7 +158,7 @@ export const codexScreen: ScreenFacts = {
       ['args', JSON.stringify(patient.args)],
       // Codex goes on without a server that is not up after ten seconds, which is short on a busy machine.
       ['startup_timeout_sec', '60'],
-      // Otherwise Codex asks its model while the server still starts, and the model has none of its tools.
+      // Without this setting Codex asks its model while the server still starts, and the model has none of its tools.
       ['required', 'true'],
       // Codex stops a call after a minute, whatever progress it receives.
       ['tool_timeout_sec', String(patient.ms / 1000)],

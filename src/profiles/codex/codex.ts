@@ -95,7 +95,7 @@ async function ownInstructions({ home, env }: CliPlace): Promise<string | undefi
   }
 }
 
-/** A text as TOML writes it: as JSON does, but for one sign. */
+/** A text as TOML writes it, which is the same as in JSON except for one character. */
 const tomlText = (text: string) => JSON.stringify(text).replaceAll('\u007F', '\\u007F')
 
 export const codex: Profile = {
@@ -153,7 +153,7 @@ export const codex: Profile = {
     file: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     format: 'toml',
     path: ['mcp_servers'],
-    // Without this Codex stops a call after one minute, whatever progress the server reports; a wait may take longer.
+    // Without this setting Codex stops a call after one minute, whatever progress the server reports; a wait may take longer.
     entry: ({ command, args }) => ({ command, args, tool_timeout_sec: 3600 }),
   },
   screen: codexScreen,

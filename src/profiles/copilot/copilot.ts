@@ -109,6 +109,8 @@ export const copilot: Profile = {
     command: ({ leash, model }) =>
       commandLine('copilot --acp --no-color', ...(leash === 'read' ? flags.read : []), option('--model', model)),
     leashes: acpLeashes,
+    // Three prompts of 1200 tokens each: "usage":{"inputTokens":3600,…} after the third.
+    countsTogether: true,
     // "Info: /home/me/project/new.txt" after a file it was allowed to write
     aside: /^Info: /,
     // "Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 51.88 seconds) Last error: 429 …"
@@ -138,7 +140,7 @@ export const copilot: Profile = {
     ...['.github/copilot-instructions.md', '.github/hooks', '.github/copilot', '.github/mcp.json', '.mcp.json'],
     '.github/agents',
   ],
-  // Copilot uses these in folders that its own settings trust, and no flag or variable takes that back.
+  // Copilot uses these files in folders that its own settings trust, and no flag or variable takes that trust back.
   guard: async (place) => (place.trusted || !(await isTrustedByCopilot(place)) ? {} : { refuses: true }),
   // Copilot unpacks its own programs into the cache: they can be read inside a wall, and new ones vanish after the run.
   files: (place) => {

@@ -9,7 +9,7 @@ import { idOf, rowOf } from '../shared/jsonl.ts'
 
 const form = {
   text: dollarVariables,
-  /** `httpUrl` is the streaming one, `url` that of server-sent events. */
+  /** `httpUrl` is an address for streamable HTTP, `url` one for server-sent events. */
   address: ({ httpUrl }: Readonly<Record<string, unknown>>) => (typeof httpUrl === 'string' ? 'http' : 'sse'),
 } as const
 

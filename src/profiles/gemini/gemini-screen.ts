@@ -68,7 +68,7 @@ function composer(screen: Screen): string | undefined {
     : beforeCursor(screen, { from: top + 1, to: bottom, margin: 3, placeholder: 'Type your message or @path/to/file' })
 }
 
-/** After these Gemini writes its whole history again, with older turns. */
+/** Whether a line is one after which Gemini writes its whole history again, with older turns. */
 const breaks = ({ type, content }: Loose) =>
   type === 'error' || (type === 'info' && contentText(content).startsWith('Request cancelled'))
 

@@ -187,7 +187,7 @@ export const gemini: Profile = {
   // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
   reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,
-  // Without this Gemini starts itself a second time for a larger heap, which costs a second.
+  // Without this variable Gemini starts itself a second time for a larger heap, which costs a second.
   env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
   failure,
   retrying,

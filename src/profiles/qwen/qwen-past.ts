@@ -25,7 +25,9 @@ function qwenReader(): PastReader {
     return [...facts, { type: 'usage', at, input, output, ...more }]
   }
 
-  /** Every request has such an event before its message; those of subagents, and for the memory, have no message here. */
+  /**
+   * Qwen records an event for every request before its message; requests of subagents, and those for the memory, have no message here.
+   */
   function answered(event: Loose, at: number | undefined): PastFact {
     counted = true
     const beside = textOf(event.subagent_name)?.startsWith('managed-') === true

@@ -126,7 +126,7 @@ export const qwenScreen: ScreenFacts = {
   names: true,
   lends: ({ name, command, env, patient }, file) => ({
     words: commandLine(option('--mcp-config', file)),
-    // Otherwise the model learns of the tools only when it searches for some.
+    // Without this setting the model learns of the tools only when it searches for some.
     text: JSON.stringify({
       mcpServers: {
         [name]: { command, args: patient.args, env, timeout: patient.ms, trust: true, alwaysLoadTools: true },

@@ -114,7 +114,8 @@ export const qwen: Profile = {
   // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
   reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,
-  // Qwen retries limits and server errors for many minutes without a word, and no flag or variable changes that: silenceSeconds ends it.
+  // Qwen retries limits and server errors for many minutes without any message, and no flag or variable changes that: silenceSeconds ends
+  // it.
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   failure,
   lostThread: ({ err }) => /^No saved session found/m.test(err),

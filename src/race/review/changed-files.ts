@@ -9,7 +9,7 @@ import { isSecretName } from '../../safety/secret-files.ts'
 /** One file of the changes that are reviewed. */
 export type ChangedFile = {
   path: string
-  /** The name before it was renamed. */
+  /** The name of the file before it was renamed. */
   from?: string
   how: 'new' | 'changed' | 'deleted' | 'renamed'
   added: number
@@ -20,7 +20,7 @@ export type ChangedFile = {
   hunks: Hunk[]
 }
 
-/** Neighbouring changed lines with the lines around them. `from` and `to`: the first and the last line that can be spoken of. */
+/** Neighbouring changed lines with the lines around them. `from` and `to`: the first and the last line that a finding may name. */
 type Hunk = { title: string; from: number; to: number; lines: HunkLine[] }
 
 /** `at`: the number of the line in the file as it is after the change; a removed line has none. */
@@ -128,7 +128,7 @@ function patchesIn(patch: string, cut: boolean): Map<string, Hunk[]> {
   return found
 }
 
-/** Reads a name as git writes it: without its prefix, and in quotes where it has unusual characters. */
+/** Reads a name as git writes it: without its prefix, and in quotes if it has unusual characters. */
 function pathIn(written: string): string {
   const plain = written.replace(/\t$/, '')
   if (!plain.startsWith('"')) return plain.slice(2)

@@ -104,7 +104,7 @@ export function pickedFindings(typed: string, { findings }: Review): number[] {
   if (words.length === 0 || (words.length === 1 && words[0] === 'all')) return findings.map((_, at) => at + 1)
   const numbers = words.flatMap((word) => {
     const [, from, to] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? []
-    if (from === undefined) throw new UsageError(`"${word}" is no number of a finding. ${allowed(findings)}`)
+    if (from === undefined) throw new UsageError(`"${word}" is not the number of a finding. ${allowed(findings)}`)
     const [first, last] = [Number(from), Number(to ?? from)]
     if (first < 1 || last > findings.length || last < first)
       throw new UsageError(`there is no finding ${word}. ${allowed(findings)}`)

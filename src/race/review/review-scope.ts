@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { UsageError } from '../../core/io.ts'
 import { ProgramMissing } from '../../base/files/system-error.ts'
 
-/** The changes that are reviewed: those from `base` to `target`, or to the files as they are now where there is no target. */
+/** The changes that are reviewed: those from `base` to `target`, or to the files as they are now if there is no target. */
 export type ReviewScope = {
   /** Describes the changes, as a phrase that follows "findings in". */
   words: string
@@ -24,7 +24,7 @@ export async function reviewScope(git: Git, root: string, typed: string): Promis
     return { words: 'the uncommitted changes', base: head ?? (await emptyTree(git, root)) }
   }
   if (named.startsWith('-') || /\s/.test(named))
-    throw new UsageError(`"${named}" is no range. Name a commit, a branch, or two of them: main..HEAD`)
+    throw new UsageError(`"${named}" is not a range. Name a commit, a branch, or two of them: main..HEAD`)
   const [, from, dots, to] = /^(.*?)(\.{2,3})(.*)$/.exec(named) ?? []
   if (dots === undefined) return (await branchScope(git, root, named)) ?? (await commitScope(git, root, named))
   const [base, target] = [await knownCommit(git, root, from || 'HEAD'), await knownCommit(git, root, to || 'HEAD')]

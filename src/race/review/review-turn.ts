@@ -29,7 +29,7 @@ export type ReviewWish = { range: string; agent?: string; focus?: string }
 /** The changes of a review, and the agents that can be restricted to reading. */
 type OpenReview = { wish: ReviewWish; scope: ReviewScope; files: ChangedFile[]; readers: readonly string[] }
 
-/** Reads the changes. Returns a sentence instead where nothing changed: no agent is asked then. Throws a UsageError for a bad wish. */
+/** Reads the changes. Returns a sentence instead if nothing changed: no agent is asked then. Throws a UsageError for a bad wish. */
 export async function openReview(app: App, wish: ReviewWish): Promise<OpenReview | { nothing: string }> {
   const { root } = app.place
   const git = projectGit(app.io.env)
@@ -49,7 +49,7 @@ export async function openReview(app: App, wish: ReviewWish): Promise<OpenReview
 export const reviewPrompt = ({ range, focus }: ReviewWish) =>
   `/review${range === '' ? '' : ` ${range}`}${focus === undefined ? '' : ` -- ${focus}`}`
 
-/** Runs the turn that reviews the changes. The reviewer only reads: its leash, its rules and its wall hold it. */
+/** Runs the turn that reviews the changes. The reviewer only reads: its leash, its rules and its wall keep it from changing anything. */
 export function runReview(
   app: App,
   { agent, ask, signal, peers, close, attended }: Omit<TurnRequest, 'prompt'>,

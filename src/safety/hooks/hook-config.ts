@@ -16,7 +16,7 @@ export const hookTable = {
     when: 'After a tool was called.',
     fields: ['tool_name', 'tool_input', 'tool_response'],
     matched: 'tool_name',
-    block: 'the model reads why, behind the result',
+    block: 'the model reads the reason, after the result',
   },
   UserPromptSubmit: {
     when: 'When a prompt is submitted.',
@@ -38,7 +38,7 @@ export const hookTable = {
   Stop: {
     when: 'When an answer would end the turn.',
     fields: ['stop_hook_active', 'last_assistant_message'],
-    block: 'the turn goes on with the reason',
+    block: 'the turn goes on, and the model reads why',
   },
   PreCompact: {
     when: 'Before the conversation is summarised.',
@@ -49,7 +49,7 @@ export const hookTable = {
   SubagentStop: {
     when: 'When an answer would end the turn of a subagent.',
     fields: ['stop_hook_active', 'last_assistant_message'],
-    block: 'the subagent goes on with the reason',
+    block: 'the subagent goes on, and reads why',
   },
   Notification: {
     when: 'When a person is needed.',
@@ -69,7 +69,12 @@ export function matchedField(event: HookEvent): string | undefined {
 }
 
 /** A command and its time limit in seconds. `wall: false` lets a hook of the person run outside the sandbox. */
-export type Hook = { command: string; timeout?: number; wall?: false; /** Came with the project. */ project?: true }
+export type Hook = {
+  command: string
+  timeout?: number
+  wall?: false
+  /** Whether the hook came with the project. */ project?: true
+}
 type HookGroup = { matcher?: string; hooks: Hook[] }
 export type HookSettings = Partial<Record<HookEvent, HookGroup[]>>
 

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Hook, HookEvent, HookSettings } from './hook-config.ts'
@@ -12,7 +13,7 @@ export type HookParts = {
   cwd: string
   /** The project's folder, if it is not `cwd`. */
   root?: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   signal: AbortSignal
   /** The tool of a tool event. */
@@ -133,7 +134,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   if (signal.aborted) cancel()
   callAfter(clock, timeout * 1000, over.signal, () => end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
-  const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
+  const [out, err, exit] = await Promise.all([readOutput(run.stdout), readOutput(run.stderr), run.exited])
   over.abort()
   signal.removeEventListener('abort', cancel)
   // Code 2 is an answer: the hook did its work and forbids the call.
@@ -143,7 +144,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
 }
 
 /** Reads an output up to a limit; drops the rest, so that the hook is not blocked. */
-async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+async function readOutput(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {
@@ -174,7 +175,7 @@ function joinAnswers(answers: readonly HookAnswer[]): HookOutcome {
   })
 }
 
-/** The output of one hook, and how it ended; `hint` says what lets it run outside the wall that stood around it. */
+/** The output of one hook, and how it ended; `hint` says what lets it run outside its wall. */
 type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string; hint?: string }
 
 /** Messages of programs that a wall may have refused something. */
@@ -185,7 +186,7 @@ const refused = /read-only file system|permission denied|operation not permitted
  * a wall is only a warning.
  */
 function refusedAnswer({ command, code, err, hint }: HookResult, event: HookEvent): HookAnswer | undefined {
-  // A shell that cannot open a file ends with 2, as a hook does that forbids a call in its own words.
+  // A shell that cannot open a file exits with 2, as does a hook that forbids a call in its own words.
   const signs = code === 2 ? /read-only file system/i : refused
   if (hint === undefined || code === 0 || !signs.test(err)) return undefined
   const words = `the hook ${brief(command)} could not do its work in the sandbox (${err.trim().split('\n').at(-1)}). ${hint}`

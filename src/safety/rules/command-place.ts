@@ -42,7 +42,7 @@ export type Beyond = {
   network?: true
   /** Whether the command names files of the project that hold keys. */
   keys?: true
-  /** Whether the needs show in the command itself, and not in a file that may be another one tomorrow. */
+  /** Whether the command itself shows these needs. If only a file shows them, its content may have changed by tomorrow. */
   written: boolean
 }
 
@@ -77,7 +77,7 @@ export function placeOf(leash: Leash, facts: WallFacts, permission: Permission):
 export function beyondOf(parts: readonly Part[], leash: Leash, bounds: ProjectBounds, facts: WallFacts): Beyond {
   if (leash === 'read' || facts.network === 'closed') return { written: true }
   const all = needsOf(parts, leash, bounds, facts)
-  // A link may lead elsewhere tomorrow, so that only the paths as they are written count here.
+  // A link may lead elsewhere tomorrow, so only the paths as they are written count here.
   const asWritten = (part: Part) => ({
     ...part,
     paths: part.paths.map((touched) => ({ ...touched, real: resolve(touched.path) })),
@@ -242,7 +242,7 @@ function installsHere(part: Part): boolean {
   return !(/^(?:cargo|go|dotnet)$/.test(programOf(part)) && words.includes('install'))
 }
 
-/** The words of a part; where not all of them are known, the plain text cut at its spaces. */
+/** The words of a part; if not all of them are known, the plain text cut at its spaces. */
 const wordsOf = ({ argv, text }: Part): readonly string[] => argv ?? text.trim().split(/\s+/)
 
 const programOf = (part: Part): string => basename(wordsOf(part)[0] ?? '')

@@ -3,7 +3,7 @@ import type { JudgedCall } from './judged-call.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 import { gitVerb } from '../shell/programs/git-verbs.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
-import { escaped, rulePath, withoutBlanks } from './rule-matching.ts'
+import { escapePattern, rulePath, withoutBlanks } from './rule-matching.ts'
 
 /** The rules that a person can grant from now on: for the call as it is, or for every command that begins like it. */
 type Offers = { exact?: readonly string[]; prefix?: string }
@@ -18,25 +18,26 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
   // The text of a package script can change, so its parts that reach beyond the project get rules of their own.
   const within = call.parts.flatMap((part) =>
     part.script && !isCarried(part) && part.argv
-      ? [`${call.name}(${escaped(part.argv.map(shellWord).join(' '))})`]
+      ? [`${call.name}(${escapePattern(part.argv.map(shellWord).join(' '))})`]
       : [],
   )
   const prefix = prefixOf(call)
   return {
     exact: [...new Set([whole, ...within])],
-    ...(prefix !== undefined && { prefix: `${call.name}(${escaped(prefix)}:*)` }),
+    ...(prefix !== undefined && { prefix: `${call.name}(${escapePattern(prefix)}:*)` }),
   }
 }
 
 /** The rule that is the literal text of a call's command. */
-export const wholeRule = ({ name, command = '' }: JudgedCall): string => `${name}(${escaped(withoutBlanks(command))})`
+export const wholeRule = ({ name, command = '' }: JudgedCall): string =>
+  `${name}(${escapePattern(withoutBlanks(command))})`
 
 /** The rules that allow this call of a tool without a command, and nothing else. */
 function narrowestRules(call: JudgedCall, bounds: ProjectBounds): string[] {
-  if (call.host !== undefined) return [`${call.name}(domain:${escaped(call.host)})`]
+  if (call.host !== undefined) return [`${call.name}(domain:${escapePattern(call.host)})`]
   const paths = call.parts.flatMap((part) => part.paths)
   if (paths.length === 0) return [call.name]
-  return [...new Set(paths.map(({ real }) => `${call.name}(${escaped(rulePath(real, bounds))})`))]
+  return [...new Set(paths.map(({ real }) => `${call.name}(${escapePattern(rulePath(real, bounds))})`))]
 }
 
 /**

@@ -44,7 +44,7 @@ function effectOf(tool: Tool, input: unknown, cwd: string): Effect | undefined {
 
 type JudgedEffect = Omit<JudgedCall, 'name' | 'aliases' | 'limits'>
 
-/** `name` stands for the whole call where it has no parts. Without an effect, a call only looks. */
+/** `name` stands for the whole call if it has no parts. Without an effect, a call only looks. */
 async function judgeEffect(
   effect: Effect | undefined,
   name: string,
@@ -117,7 +117,7 @@ async function isNamedByGit(file: string, bounds: ProjectBounds): Promise<boolea
     if (!folders) continue
     const asked = { root, own: folders.own, project, folders: [folders.own, folders.common] }
     const env = { HOME: bounds.home, PATH: bounds.path }
-    // Where git cannot read its settings it runs nothing by them.
+    // If git cannot read its settings, it runs nothing that they name.
     const { kept, missing } = await gitPrograms({ ...asked, env }).catch(() => ({ kept: [], missing: [] }))
     if ([...kept, ...missing].some((named) => isWithin(named, file))) return true
   }

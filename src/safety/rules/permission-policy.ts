@@ -54,7 +54,7 @@ export type PolicyParts = {
  */
 export type CallLimit = { who: string; rules: readonly Rule[]; others: 'asked' | 'free' }
 
-/** Reads the list of a file; entries that are no rules are left out, so that they allow nothing. */
+/** Reads the list of a file; entries that are not rules are left out, so that they allow nothing. */
 export function callLimit(who: string, texts: readonly string[], others: CallLimit['others']): CallLimit {
   const rules = texts.map(parseRule).filter((rule) => !('fault' in rule))
   return { who, rules: rules as Rule[], others }
@@ -64,7 +64,7 @@ export function callLimit(who: string, texts: readonly string[], others: CallLim
 export function policy(parts: PolicyParts): Policy {
   let found: Promise<ProjectBounds> | undefined
   return async (tool, input, turn) => {
-    // Read for each call: a folder that the person takes back during the turn counts no more.
+    // The folders are read for each call: a folder that the person takes back during the turn no longer counts.
     const bounds = { ...(await (found ??= boundsOf(parts))), added: parts.added?.() }
     const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
     const rules = await parts.rules()
@@ -87,7 +87,7 @@ export function policy(parts: PolicyParts): Policy {
     const why = [...(bare ? bareWords(bare.none) : []), verdict.why, ...leavingWords(beyond)].join('; ')
     const shows = shownOf(tool, input, turn.cwd, verdict.asking ?? [])
     const question = { verdict: verdict.verdict, why, places, shows, personal: asksWhole || undefined }
-    // A rule cannot stand for needs that only show in a file, which may be another one tomorrow.
+    // A rule cannot stand for needs that only show in a file, whose content may have changed by tomorrow.
     const { exact, prefix } = beyond && !beyond.written ? {} : grantOffers(call, bounds)
     const outside = call.outside !== undefined && beyond?.outside !== undefined
     // A beginning is offered only if it is enough for this very call.
@@ -215,7 +215,7 @@ function decide(known: Case): Verdict {
   const left = notAllowed([...rules.spared, ...rules.allow])
   for (const { who, rules: named, others } of limits) {
     const beyond = left.filter((part) => {
-      // A command that looks is free of the list where a wall makes sure that it only looks.
+      // A command that looks is free of the list if a wall makes sure that it only looks.
       if (tool.risk === 'read' || (part.class === 'reads' && (wall !== undefined || call.command === undefined)))
         return false
       if (named.some((rule) => allows(rule, part, call, input, bounds))) return false
@@ -241,7 +241,7 @@ function decide(known: Case): Verdict {
 
 /** Why no command runs at `read` without a wall. */
 const bareReading = (none: string): string =>
-  `this agent may only read, and without a sandbox termaite cannot hold a command to that (${none.replace(/\.$/, '')}); file_reader, grep_search, glob and ls need no command`
+  `this agent may only read, and without a sandbox termaite cannot restrict a command to that (${none.replace(/\.$/, '')}); file_reader, grep_search, glob and ls need no command`
 
 /** Describes what a command without a wall would do; parts that only read are left out if others do more. */
 function bareReasons(call: JudgedCall): string {

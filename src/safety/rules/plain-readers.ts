@@ -15,7 +15,9 @@ export type PlainReader = { program: string; args: readonly string[]; git?: true
 
 type ReaderWorld = ProjectBounds & { cwd: string }
 
-/** The words of a reader's row. A word that fits none of them, and is no operand of the row, makes the command no reader. */
+/**
+ * The words of a reader's row. A word that fits none of them, and is not an operand of the row, means that the command is not a reader.
+ */
 type Row = {
   /** Letters that may be joined behind one dash. */
   letters?: string

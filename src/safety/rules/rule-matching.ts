@@ -57,7 +57,7 @@ export const isWhole = (rule: Rule, call: JudgedCall): boolean =>
   rule.spec !== undefined &&
   call.command !== undefined &&
   !hasStar(rule.spec) &&
-  unescaped(rule.spec) === withoutBlanks(call.command)
+  unescapePattern(rule.spec) === withoutBlanks(call.command)
 
 /**
  * A command without the blanks and line ends around it, as a shell takes them off. Other blanks of Unicode belong to a word: with one
@@ -93,7 +93,7 @@ function isNamed(tool: string, name: string): boolean {
 function isText(spec: string, text: string): boolean {
   const command = text.trim()
   if (spec.endsWith(':*')) {
-    const start = unescaped(spec.slice(0, -2))
+    const start = unescapePattern(spec.slice(0, -2))
     return command === start || command.startsWith(`${start} `)
   }
   return textPattern(spec.trim()).test(command)
@@ -148,15 +148,15 @@ export function rulePath(path: string, { root }: ProjectBounds): string {
 
 /** A pattern for paths: `*` matches within a folder, `**` across folders; a backslash escapes a character. */
 function pathPattern(pattern: string): RegExp {
-  return new RegExp(`^${translated(pattern, '[^/]*')}(?:/.*)?$`, 's')
+  return new RegExp(`^${patternSource(pattern, '[^/]*')}(?:/.*)?$`, 's')
 }
 
 /** A pattern for other texts: `*` matches anything. */
 function textPattern(pattern: string): RegExp {
-  return new RegExp(`^${translated(pattern, '.*')}$`, 's')
+  return new RegExp(`^${patternSource(pattern, '.*')}$`, 's')
 }
 
-function translated(pattern: string, star: string): string {
+function patternSource(pattern: string, star: string): string {
   return pattern.replace(/\\(.)|\*\*\/|\*\*|\*|\?|[^\\*?]/gsu, (part, escaped: string | undefined) => {
     if (escaped !== undefined) return literal(escaped)
     if (part === '**/') return '(?:.*/)?'
@@ -169,8 +169,8 @@ function translated(pattern: string, star: string): string {
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 /** Escapes a text, so that as a pattern it matches only itself. */
-export const escaped = (text: string) => text.replace(/[\\*?]/g, '\\$&')
+export const escapePattern = (text: string) => text.replace(/[\\*?]/g, '\\$&')
 
 const hasStar = (pattern: string) => /(?<!\\)(?:\\\\)*[*]/.test(pattern)
 
-const unescaped = (pattern: string) => pattern.replace(/\\([\\*?])/g, '$1')
+const unescapePattern = (pattern: string) => pattern.replace(/\\([\\*?])/g, '$1')

@@ -23,7 +23,7 @@ type Spec = {
   free?: true
 }
 
-export function known(spec: Spec): Known {
+export function programOf(spec: Spec): Known {
   const takes = [...(spec.takes ?? []), ...(spec.writes ?? []), ...(spec.instead ?? [])]
   return (args) => {
     const options = optionsOf(args, takes)

@@ -1,4 +1,4 @@
-/** Thrown where the reader meets something that it does not understand. */
+/** Thrown when the reader meets something that it does not understand. */
 export class NotUnderstood extends Error {}
 
 export function refuse(why: string): never {

@@ -27,10 +27,10 @@ export type Touch = 'read' | 'write' | 'remove' | 'run'
 export type Touched = { path: string; real: string; how: Touch }
 
 /**
- * One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known, else `words`
- * has those that are known and the others as they are written.
- * `script` holds the words of the command that runs a package script, for the parts of that script. `span` is its place in
- * the command that was judged, or that of the command in there which runs it; undefined where that is not known.
+ * One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known, else `words` has those
+ * that are known and the others as they are written. `script` holds the words of the command that runs a package script, for the parts of
+ * that script. `span` is its place in the command that was judged, or that of the command in there which runs it; undefined if that is
+ * not known.
  */
 export type Part = {
   text: string

@@ -11,7 +11,7 @@ type WordWorld = {
   root: string
   cwds: readonly string[] | undefined
   variables: Variables
-  /** Whether the script may have changed files before this word, so that a pattern may meet others than now. */
+  /** Whether the script may have changed files before this word, so that a pattern may match different files by then. */
   changed: boolean
 }
 

@@ -18,5 +18,5 @@ export const literal = (text: string): Word => ({ text, values: [text] })
 export const only = (word: Word | undefined): string | undefined =>
   word?.values?.length === 1 && !word.glob ? word.values[0] : undefined
 
-/** The text that a program receives for a word, without quotes and escapes; the word itself where that is not known. */
+/** The text that a program receives for a word, without quotes and escapes; the word itself if that is not known. */
 export const wordText = (word: Word): string => only(word) ?? word.text

@@ -30,7 +30,7 @@ export async function touching(word: Word, how: Touch, world: TouchWorld): Promi
     for (const folder of folders) {
       const one = word.glob
         ? await matching(value, folder, how, world)
-        : await touched(within(folder, value), how, world)
+        : await findTouch(within(folder, value), how, world)
       finding = worse(finding, one.finding)
       paths.push(...one.paths)
     }
@@ -45,7 +45,7 @@ function within(folder: string, value: string): string {
   return folder === '/' ? `/${below}` : `${folder}/${below}`
 }
 
-async function touched(path: string, how: Touch, bounds: ProjectBounds): Promise<TouchFinding> {
+async function findTouch(path: string, how: Touch, bounds: ProjectBounds): Promise<TouchFinding> {
   const target = devices.test(path) ? path : targetOf(path)
   if (target === undefined)
     return {
@@ -126,10 +126,10 @@ async function matching(value: string, folder: string, how: Touch, bounds: Proje
   const parts = value.split('/')
   const first = parts.findIndex((part) => /[*?[]/.test(part))
   const base = within(folder, parts.slice(0, first).join('/') || (isAbsolute(value) ? '/' : '.'))
-  let { finding } = await touched(base, how === 'remove' ? 'read' : how, bounds)
+  let { finding } = await findTouch(base, how === 'remove' ? 'read' : how, bounds)
   const paths: Touched[] = []
   for (const name of names.length === 0 ? [value] : names) {
-    const one = await touched(within(folder, name), how, bounds)
+    const one = await findTouch(within(folder, name), how, bounds)
     finding = worse(finding, one.finding)
     paths.push(...one.paths)
   }
@@ -251,5 +251,5 @@ function meets(signs: readonly Sign[], name: string, how: 'surely' | 'maybe'): b
   return ends.has(name.length)
 }
 
-/** Whether a name holds bytes that are no text, so that the file cannot be opened by the name that was read. */
+/** Whether a name holds bytes that are not text, so that the file cannot be opened by the name that was read. */
 const isGarbled = (name: string) => name.includes('\uFFFD')

@@ -149,8 +149,8 @@ const folderNames = (path: RawPath) => path.split('/').slice(0, -1)
 const nameOf = (path: RawPath) => Buffer.from(path.slice(path.lastIndexOf('/') + 1), 'latin1')
 
 /**
- * Opens the project's folder and every folder down to a path, making missing ones if asked. Undefined where one is missing
- * or is no folder: a link could lead out of the project, also one that is put there just now.
+ * Opens the project's folder and every folder down to a path, making missing ones if asked. Undefined if one is missing or is not a
+ * folder: a link could lead out of the project, also one that is put there just now.
  */
 function openFolders(root: string, path: RawPath, make: boolean): HeldFolder[] | undefined {
   const folders = [HeldFolder.open(realpathSync(root))]

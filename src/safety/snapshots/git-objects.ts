@@ -52,7 +52,7 @@ class ByteSource {
 
   async *take(size: number): AsyncGenerator<Buffer> {
     for (let left = size; left > 0;) {
-      if (this.#rest.length === 0 && !(await this.#more())) throw new Error('git ended in the middle of a file')
+      if (this.#rest.length === 0 && !(await this.#more())) throw new Error('git stopped in the middle of a file')
       const part = this.#rest.subarray(0, left)
       this.#rest = this.#rest.subarray(part.length)
       left -= part.length

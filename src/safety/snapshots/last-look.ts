@@ -32,7 +32,7 @@ export function looksTheSame({ dir, root }: Repository, index: string): boolean 
       look.seen.every(([path, mark]) => seenAt(onDisk(root, path)).mark === mark)
     )
   } catch {
-    // A folder can no longer be read, or the kept look is damaged: git finds out what changed.
+    // A folder can no longer be read, or the record of the last look is damaged: then git finds out what changed.
     return false
   }
 }

@@ -54,7 +54,7 @@ export class RecentTrees {
     stamp(join(this.#folder, tree), now)
   }
 
-  /** Newest first. */
+  /** The trees, newest first. */
   list(): string[] {
     return olderThan(this.#folder, Infinity)
       .sort((a, b) => b.at - a.at)

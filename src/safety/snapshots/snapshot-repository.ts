@@ -14,7 +14,7 @@ export type GitOptions = Omit<RunOptions, 'cwd' | 'env'> & {
   tree?: string
   /** The folder that new objects are written to, in place of the store's own. */
   objects?: string
-  /** Whether git sees objects that are still in the person's repository; by default where it writes none. */
+  /** Whether git sees objects that are still in the person's repository; by default if it writes none. */
   lent?: boolean
 }
 

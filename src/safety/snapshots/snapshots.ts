@@ -28,7 +28,7 @@ export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: 
 
 /** The files of the project in another folder. `forget` drops the index by which its changes are found. */
 type CopiedFiles = {
-  /** Counts the files as they are now as unchanged: what made the copy ready is no work that is brought back. */
+  /** Counts the files as they are now as unchanged: what made the copy ready is not work that is brought back. */
   begin(): Promise<void>
   changed(): Promise<CopyChanges>
   bringBack(wanted?: CopyJoin): Promise<CopyResult>

@@ -35,7 +35,7 @@ export type FileChange = { path: string; how: 'new' | 'changed' | 'removed'; bef
 /** A file as it was trusted. `copy` shows later what changed; long and binary files have none. */
 type TrustedFile = SteeringFile & { copy?: Ref }
 
-/** `answers`: the person said no yes to the folder, and only answered questions of a CLI there, which keeps them in these files. */
+/** `answers`: the person did not say yes to the folder, and only answered questions of a CLI there, which keeps them in these files. */
 type TrustRecords = Record<string, { at: number; files: TrustedFile[]; answers?: true }>
 
 const longestCopy = 64 * 1024
@@ -126,7 +126,7 @@ export class TrustBook {
   async diffs(root: string, { changes }: Pick<FolderTrust, 'changes'>): Promise<Shown[]> {
     const shown: Shown[] = []
     for (const { path, how, before } of changes.slice(0, mostCopies)) {
-      const after = how === 'removed' ? '' : await textOf(root, path)
+      const after = how === 'removed' ? '' : await shortFileText(root, path)
       if (after === undefined || (before === undefined && how !== 'new')) continue
       const was = before && (await readText(this.#copies, before).catch(() => undefined))
       if (how === 'new' || was !== undefined) shown.push(defined({ type: 'diff', path, before: was, after }))
@@ -149,7 +149,7 @@ export class TrustBook {
   async #withCopies(root: string, files: readonly SteeringFile[]): Promise<TrustedFile[]> {
     return Promise.all(
       files.map(async (file, at) => {
-        const text = at < mostCopies ? await textOf(root, file.path) : undefined
+        const text = at < mostCopies ? await shortFileText(root, file.path) : undefined
         return defined({ ...file, copy: text === undefined ? undefined : await this.#copies.put(text, 'text/plain') })
       }),
     )
@@ -157,7 +157,7 @@ export class TrustBook {
 }
 
 /** The text of a short file of the project; undefined for any other, and for one that a link leads out to. */
-async function textOf(root: string, path: string): Promise<string | undefined> {
+async function shortFileText(root: string, path: string): Promise<string | undefined> {
   try {
     const real = await realpath(join(root, path))
     const there = await stat(real)
@@ -263,7 +263,7 @@ export const excessWords = (root: string, excess: string) =>
 
 /**
  * The files that were added, changed or removed, sorted by their paths. Rules that a CLI adds to a file of its own after a person's
- * answer are no change, unless git knows the file: then they may have come with the project.
+ * answer are not a change, unless git knows the file: then they may have come with the project.
  */
 function difference(before: readonly TrustedFile[], now: readonly SteeringFile[], root: string): FileChange[] {
   const known = new Map(before.map((file) => [file.path, file]))

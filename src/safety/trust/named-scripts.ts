@@ -109,7 +109,7 @@ async function packageScripts(folder: string, words: readonly string[], root: st
     ([name, script]) => typeof script === 'string' && words.some((word) => isScript(name, word)),
   )
   const inside = await Promise.all(
-    // A script that calls the next one names it in its own words; its own package runner is not followed further.
+    // The words of a script name the scripts that it calls; a package runner among them is not followed further.
     named.map(([, script]) =>
       scriptsOf(
         { words: wordsOf(String(script)).filter((word) => !packageRunners.test(word)), folders: [folder] },

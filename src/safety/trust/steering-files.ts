@@ -137,7 +137,7 @@ class SteeringSearch {
   }
 
   async #addFile(path: string, real: string): Promise<void> {
-    const read = await hashed(real, this.#limits.bytes - this.#bytes)
+    const read = await hashFile(real, this.#limits.bytes - this.#bytes)
     if (!read) {
       this.excess = `with ${path} they are larger than ${sizeWords(this.#limits.bytes)}`
       return
@@ -154,15 +154,15 @@ class SteeringSearch {
 }
 
 /**
- * The hash of a file's whole content, whatever its size and its times say: both can be the same for another content. Undefined
- * for a file of more than `most` bytes. A file that cannot be read, or is no plain file any more, has a hash of that fact.
+ * The hash of a file's whole content, whatever its size and its times say: both can be the same for another content. Undefined for a file
+ * of more than `most` bytes. A file that cannot be read, or is no longer a plain file, has a hash of that fact.
  */
-async function hashed(real: string, most: number): Promise<{ hash: string; bytes: number } | undefined> {
+async function hashFile(real: string, most: number): Promise<{ hash: string; bytes: number } | undefined> {
   const hash = sha256()
   let bytes = 0
   let file: FileHandle | undefined
   try {
-    // Without waiting: the file may have become a pipe that nobody writes to.
+    // The file is opened without waiting, because it may have become a pipe that nobody writes to.
     file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
     const there = await file.stat()
     if (!there.isFile()) return { hash: sha256().update('unread').digest('hex'), bytes }
@@ -172,7 +172,7 @@ async function hashed(real: string, most: number): Promise<{ hash: string; bytes
       const { bytesRead } = await file.read(block, 0, block.length, bytes)
       if (bytesRead === 0) return { hash: hash.digest('hex'), bytes }
       bytes += bytesRead
-      // Somebody may write to it meanwhile.
+      // Another program may write to the file meanwhile.
       if (bytes > most) return undefined
       hash.update(block.subarray(0, bytesRead))
     }
@@ -188,8 +188,8 @@ async function hashed(real: string, most: number): Promise<{ hash: string; bytes
 const answered = /(?:^|\/)(?:\.claude\/settings\.local|\.qwen\/settings(?:\.local)?)\.json$/
 
 /**
- * Whether a settings file holds rules of the kind that a person's answers add to it, and the hash of everything else in it,
- * which is empty if there is nothing else. Undefined for a file that cannot be read so.
+ * Whether a settings file holds rules of the kind that a person's answers add to it, and the hash of everything else in it, which is
+ * empty if there is nothing else. Undefined for a file that cannot be read in this way.
  */
 async function answersIn(real: string): Promise<{ answers: boolean; rest: string } | undefined> {
   try {

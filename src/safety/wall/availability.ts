@@ -44,7 +44,7 @@ const thisSystem: System = {
     ),
 }
 
-/** Messages of bubblewrap where the system forbids namespaces; AppArmor lets them be made and forbids their use. */
+/** Messages of bubblewrap if the system forbids namespaces; AppArmor lets them be made and forbids their use. */
 const forbidden = /new namespace|uid map|mount proc|RTM_NEWADDR|clone|unshare/i
 
 /** Returns the sentence that says what forbids namespaces here and how to allow them; none if that is not known. */

@@ -16,7 +16,7 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     '/bin/sh',
     ...['-c', prelude, programs.filter ?? ''],
     ...(shared ? [shared.nsenter, `--user=${shared.user}`, '--preserve-credentials', `--net=${shared.net}`] : []),
-    ...(covers.length === 0 ? [] : covered(programs.unshare!, covers)),
+    ...(covers.length === 0 ? [] : coverCommand(programs.unshare!, covers)),
     programs.bwrap,
     ...root.flatMap(mountFlags),
     ...['--dev', '/dev'],
@@ -44,18 +44,18 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
 /** The program that builds the wall, by its absolute path, and the file with the filter of system calls: without one it is read from the standard input. */
 type BubblewrapPrograms = { bwrap: string; filter?: string; unshare?: string }
 
-/** As a user other than root, because the kernel then gives a started program no capabilities. */
+/** bubblewrap runs the command as a user other than root, because the kernel then gives a started program no capabilities. */
 function userFlags(asRoot: boolean, asCoverer: boolean): string[] {
   if (asRoot) return ['--uid', '1000', '--gid', '1000']
   return asCoverer ? ['--uid', String(process.getuid!()), '--gid', String(process.getgid!())] : []
 }
 
 /**
- * The words that cover sockets in a namespace around that of the wall. A socket may vanish at any moment, or lie in a folder where
- * nobody else gets in: bubblewrap would fail there, and here only its cover does. The cover has all flags that bubblewrap would give
- * it, because bubblewrap fails where a mount vanishes before it gets them.
+ * The words that cover sockets in a namespace around that of the wall. A socket may vanish at any moment, or lie in a folder where nobody
+ * else gets in: bubblewrap would fail there, and here only its cover does. The cover has all flags that bubblewrap would give it, because
+ * bubblewrap fails if a mount vanishes before it gets them.
  */
-function covered(unshare: string, paths: readonly string[]): string[] {
+function coverCommand(unshare: string, paths: readonly string[]): string[] {
   const cover = 'mount -n --bind -o ro,nosuid,nodev /dev/null "$1" 2>/dev/null'
   const loop = `while [ "$1" != -- ]; do ${cover}; shift; done; shift; exec "$@"`
   return [unshare, '--user', '--map-root-user', '--mount', '--', '/bin/sh', '-c', loop, 'sh', ...paths, '--']

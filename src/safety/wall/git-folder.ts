@@ -1,4 +1,4 @@
-import type { GitEnv } from '../../base/git/run-git.ts'
+import type { Env } from '../../base/env.ts'
 import type { GitPlace } from './git-places.ts'
 import type { SearchResult } from './project-search.ts'
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ type GitFolder = {
  * The limits of a wall that decide about git. `env` is for git, which is asked what its settings are; `found` is a search of a
  * project that can be written, begun at `since`.
  */
-type GitLimits = { root: string; git: 'read' | 'write'; env: GitEnv; found?: SearchResult; since: number }
+type GitLimits = { root: string; git: 'read' | 'write'; env: Env; found?: SearchResult; since: number }
 
 /**
  * Finds the mounts that belong on top of the project's own mount. Every git folder is a mount: read-only, or writable with
@@ -37,7 +37,7 @@ type GitLimits = { root: string; git: 'read' | 'write'; env: GitEnv; found?: Sea
 export async function gitFolder({ root, git, env, found, since }: GitLimits): Promise<GitFolder> {
   const folders = foldersAt(root)
   const guards = folders.map((folder) => guard(folder, git === 'write'))
-  if (!found) return { mounts: guards.flatMap(({ mounts }) => mounts), pins: [], settle: () => settled(guards) }
+  if (!found) return { mounts: guards.flatMap(({ mounts }) => mounts), pins: [], settle: () => settleGuards(guards) }
   const nested = nestedRepositories(root, found, { env, since })
   const inside = nested.known().map((folder) => guard(folder, git === 'write'))
   const link = join(root, '.git')
@@ -48,7 +48,7 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
     gitPrograms({ root: tree, own: folder, project: root, folders: places, env })
   const asked = await Promise.all([
     ...(own === undefined ? [] : [programsOf(root, own.path)]),
-    // Where git cannot read the settings of a repository in the project, it cannot run anything by them either.
+    // If git cannot read the settings of a repository in the project, it cannot run anything that they name either.
     ...nested.trees().map(({ tree, folder }) => programsOf(tree, folder).catch(() => ({ kept: [], missing: [] }))),
   ])
   const programs = { kept: asked.flatMap(({ kept }) => kept), missing: asked.flatMap(({ missing }) => missing) }
@@ -71,7 +71,7 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
     mounts,
     pins: kept.flatMap((path) => foldersAround(path, around(path) ?? root)),
     async settle(now) {
-      const told = await settled(all)
+      const told = await settleGuards(all)
       if (leads !== undefined && linkTo(link) !== leads) {
         remove(root, link)
         symlinkSync(leads, link)
@@ -88,7 +88,7 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
 const linkTo = (path: string) =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined
 
-const settled = async (guards: readonly Guard[]) => guards.flatMap((one) => one.settle())
+const settleGuards = async (guards: readonly Guard[]) => guards.flatMap((one) => one.settle())
 
 /** The git folders of a project: its own, the one that worktrees share, and those of its submodules. */
 function foldersAt(root: string): GitPlace[] {
@@ -102,7 +102,10 @@ function foldersAt(root: string): GitPlace[] {
 
 type Guard = { mounts: GitMount[]; settle(): string[] }
 
-/** Names that decide which programs git runs and where it looks. Those that are missing are made, empty, so that they can be held. */
+/**
+ * Names that decide which programs git runs and where it looks. Missing ones are made, empty, because only a name that exists can be made
+ * read-only.
+ */
 const heldFolders = ['hooks', 'modules', 'worktrees']
 const heldFiles = ['config', 'config.worktree', 'info/attributes', 'objects/info/alternates']
 

@@ -23,7 +23,7 @@ export function modulesIn(folder: string, depth = 0): string[] {
 /** The git folder that a file `.git` names, as a real path. */
 export function pointedFolder(file: string): string | undefined {
   try {
-    return realIfThere(resolve(dirname(file), pointer(textOf(file))))
+    return realIfThere(resolve(dirname(file), pointer(fileText(file))))
   } catch {
     return undefined
   }
@@ -65,7 +65,7 @@ function openAll(path: string): void {
   for (const entry of entriesIn(path)) if (entry.isDirectory()) openAll(join(path, entry.name))
 }
 
-/** The entries of a folder; one that cannot be listed is opened first, if that is wished. Undefined where it stays shut. */
+/** The entries of a folder; one that cannot be listed is opened first, if that is wished. Undefined if it stays closed. */
 export function openedEntries(folder: string, mayOpen = true): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -95,13 +95,13 @@ export function linksIn(folder: string, without: readonly string[], mayOpen = fa
 const plans = ['rebase-merge/git-rebase-todo', 'rebase-merge/git-rebase-todo.backup', 'rebase-merge/done']
 
 /** The plan of a rebase that was stopped. */
-export const planOf = (folder: string) => new Map(plans.map((name) => [name, textOf(join(folder, name))]))
+export const planOf = (folder: string) => new Map(plans.map((name) => [name, fileText(join(folder, name))]))
 
 /** Takes commands out of the plan of a rebase: the person's `git rebase --continue` would run them outside. */
 export function withoutPrograms(folder: string, before: ReadonlyMap<string, string>): string[] {
   return plans.slice(0, 2).flatMap((name) => {
     const path = join(folder, name)
-    const now = textOf(path)
+    const now = fileText(path)
     const lines = now.split('\n')
     const left = lines.filter((line) => !/^\s*(?:x|exec)\b/.test(line))
     if (now === before.get(name) || left.length === lines.length) return []
@@ -110,7 +110,7 @@ export function withoutPrograms(folder: string, before: ReadonlyMap<string, stri
   })
 }
 
-function textOf(path: string): string {
+function fileText(path: string): string {
   try {
     return statSync(path).isFile() ? readFileSync(path, 'utf8') : ''
   } catch {

@@ -1,4 +1,4 @@
-import type { GitEnv } from '../../base/git/run-git.ts'
+import type { Env } from '../../base/env.ts'
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { runGit } from '../../base/git/run-git.ts'
@@ -8,7 +8,7 @@ import { isWithin } from '../../base/files/real-path.ts'
  * A repository with its files and its git folder, and the project that it is or lies in. `folders` are all git folders of the
  * project, with `own` among them; they may lie outside of it.
  */
-type Asked = { root: string; own: string; project: string; folders: readonly string[]; env: GitEnv }
+type Asked = { root: string; own: string; project: string; folders: readonly string[]; env: Env }
 
 /** Files and folders of the project and of its git folders that decide what git runs: existing ones, and ones that would count if they were made. */
 type GitPrograms = { kept: string[]; missing: string[] }
@@ -76,7 +76,7 @@ async function settingsOf({ own, env }: Asked): Promise<Setting[]> {
     const [key = '', ...value] = i % 2 === 0 ? fields[i + 1]!.split('\n') : []
     return i % 2 === 0 ? [{ origin, key, value: value.join('\n') }] : []
   })
-  // Settings without a file come from our own command line.
+  // Settings that are in no file come from the command line with which termaite starts git.
   return settings.filter(({ origin }) => origin.startsWith('file:'))
 }
 

@@ -1,4 +1,4 @@
-import type { GitEnv } from '../../base/git/run-git.ts'
+import type { Env } from '../../base/env.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { isPlainSetting } from './git-programs.ts'
 
 type Asked = {
   root: string
-  env: GitEnv
+  env: Env
   /** Termaite's own home. */
   own: string
 }
@@ -33,7 +33,7 @@ export async function plainGitSettings({ root, env, own }: Asked): Promise<strin
   if (last?.mark === mark && (last.file === undefined || existsSync(last.file))) return last.file
   // The project never has the git that is asked.
   const settings = await personSettings(root, withoutProject(env, root))
-  const file = settings && written(settings, { home, xdg, own })
+  const file = settings && settingsText(settings, { home, xdg, own })
   remembered.set(key, { mark, file })
   return file
 }
@@ -44,7 +44,7 @@ type Setting = { key: string; value: string }
 const patienceMs = 5_000
 
 /** The settings of the person, also those of included files, some of which count only in this repository. */
-async function personSettings(root: string, env: GitEnv): Promise<Setting[] | undefined> {
+async function personSettings(root: string, env: Env): Promise<Setting[] | undefined> {
   const dir = gitFolders(root)?.own
   const signal = AbortSignal.timeout(patienceMs)
   const options = { cwd: '/', env, person: true, signal, ...(dir !== undefined && { dir }) }
@@ -73,7 +73,7 @@ const isKept = (key: string) => signing.test(key) || taste.test(key) || (persona
 
 type Places = { home: string; xdg: string; own: string }
 
-function written(settings: readonly Setting[], { home, xdg, own }: Places): string {
+function settingsText(settings: readonly Setting[], { home, xdg, own }: Places): string {
   const named = settings.findLast(({ key }) => key === 'core.excludesfile')?.value.replace(/^~\//, `${home}/`)
   const ignored = contentOf(named ?? join(xdg, 'ignore'))
   const lines = settings.filter(({ key }) => isKept(key)).map(lineOf)

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Mount } from './mounts.ts'
 import { lstatSync, statSync } from 'node:fs'
 import { lstat, readFile, realpath } from 'node:fs/promises'
@@ -35,7 +36,7 @@ type HiddenPlaces = {
   own: string
   /** Further places that the limits hide. */
   further: readonly string[]
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
 }
 
 /** The places of keys, which nobody behind a wall sees, even if the folder around them is shown. */
@@ -48,7 +49,7 @@ export function hiddenPlaces({ home, own, further, env }: HiddenPlaces): Mount[]
     ...[...secretFiles, ...secretHomeFiles].map((name) => join(home, name)),
     ...namedLogins.map((name) => env[name] ?? '').filter(isAbsolute),
   ]
-  return places.flatMap(hidden)
+  return places.flatMap(hidingMounts)
 }
 
 const empty = (path: string): Mount => ({ path, as: 'empty' })
@@ -57,7 +58,7 @@ const empty = (path: string): Mount => ({ path, as: 'empty' })
  * A link is followed: a mount on it would not hide its target. A path that does not exist cannot be hidden and need not
  * be.
  */
-function hidden(place: string): Mount[] {
+function hidingMounts(place: string): Mount[] {
   // Most of the places are missing, and these calls are made before each command: not waiting is several times faster.
   const path = isThere(place) ? realIfThere(place) : undefined
   if (path === undefined || path === '/') return []

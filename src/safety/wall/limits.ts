@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Mount } from './mounts.ts'
 
 export type Argv = readonly [string, ...string[]]
@@ -51,7 +52,7 @@ export type TurnScratch = {
 
 export type WallHost = {
   platform: NodeJS.Platform
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** Places with logins that are hidden from every command, beside those that are known here. */
   logins?: readonly string[]
 }
@@ -60,9 +61,9 @@ export type WallHost = {
 export type WallPlan = {
   /** The project and the folders that were added to it. */
   roots: readonly string[]
-  /** In order: each one lies on top of those before it. */
+  /** The mounts in order: each one lies on top of those before it. */
   mounts: readonly Mount[]
-  /** Sockets of the host in the mounts, which are covered where they still are. */
+  /** Sockets of the host inside the mounts; those that still exist are covered. */
   covered: readonly string[]
   /** Names of agents' and editors' settings, which stay read-only wherever they are in the project. */
   settings: readonly string[]

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 /**
  * How one place looks from behind a wall: readable, writable, an empty folder (`empty`), a file without content (`blank`), a folder
  * that only holds other mounts (`folder`), a folder for files that may be lost (`temporary`), or a link. Paths are real paths.
- * Where mounts lie inside each other, the innermost one decides.
+ * If mounts lie inside each other, the innermost one decides.
  */
 export type Mount = {
   path: string
@@ -19,7 +19,7 @@ export type Mount = {
  * is hidden where nothing is shown, nothing is shown twice, and no link is made where the host's own is seen. `bare`: whether nothing of the host is
  * seen outside all mounts.
  */
-export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): Mount[] {
+export function layerMounts(mounts: readonly Mount[], { bare }: { bare: boolean }): Mount[] {
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   const depth = ({ path }: Mount) => (path === '/' ? 0 : path.split('/').length)
   const sorted = [...byPath.values()].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1))
@@ -34,7 +34,7 @@ export function layered(mounts: readonly Mount[], { bare }: { bare: boolean }): 
   return [...kept.values()]
 }
 
-/** Whether a mount changes anything at a place of the host that is seen already, or read already. */
+/** Whether a mount changes anything: the wall may show a place of the host already, or let it be read already. */
 function isNeeded({ as, from }: Mount, isSeen: boolean, isRead: boolean): boolean {
   if (as === 'empty' || as === 'blank') return isSeen
   if (as === 'link' || as === 'folder') return !isSeen

@@ -1,4 +1,4 @@
-import type { GitEnv } from '../../base/git/run-git.ts'
+import type { Env } from '../../base/env.ts'
 import type { GitPlace } from './git-places.ts'
 import type { FoundRepository, SearchResult } from './project-search.ts'
 import { writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ const toldLarge = new Set<string>()
 export function nestedRepositories(
   root: string,
   { repositories: before, whole }: SearchResult,
-  { env, since }: { env: GitEnv; since: number },
+  { env, since }: { env: Env; since: number },
 ): NestedRepositories {
   if (!isProject(root, env.HOME ?? ''))
     return { known: () => [], trees: () => [], pointers: () => [], settle: async () => [] }
@@ -67,8 +67,8 @@ export function nestedRepositories(
       }
       const told: string[] = []
       for (const found of now.repositories.filter(isMade))
-        told.push(...(await tamed(root, found, known.has(found.id) ? undefined : held, env)))
-      return [...told, ...unsearched(root, now, whole.old)]
+        told.push(...(await tameRepository(root, found, known.has(found.id) ? undefined : held, env)))
+      return [...told, ...unsearchedWords(root, now, whole.old)]
     },
   }
 }
@@ -126,7 +126,7 @@ function changedAfter(found: FoundRepository, since: number): boolean {
 }
 
 /** Sentences about folders that could not be searched. */
-function unsearched(root: string, { whole }: SearchResult, wasWhole: boolean): string[] {
+function unsearchedWords(root: string, { whole }: SearchResult, wasWhole: boolean): string[] {
   const told: string[] = []
   const advice = `A repository in one of them could make git run programs: before anybody runs git in a new folder below ${root}, look for repositories with find . -iname .git -o -name HEAD`
   if (!whole.changed)
@@ -139,11 +139,11 @@ function unsearched(root: string, { whole }: SearchResult, wasWhole: boolean): s
 }
 
 /** Tames a repository; if that fails, the sentence says so, and the others are still tamed. */
-async function tamed(
+async function tameRepository(
   root: string,
   found: FoundRepository,
   held: readonly string[] | undefined,
-  env: GitEnv,
+  env: Env,
 ): Promise<string[]> {
   try {
     return await tame(root, found, held, env)
@@ -163,7 +163,7 @@ async function tame(
   root: string,
   { path, kind }: FoundRepository,
   held: readonly string[] | undefined,
-  env: GitEnv,
+  env: Env,
 ): Promise<string[]> {
   const name = relative(root, path)
   if (kind === 'link') return remove(root, path) ? [`The command made ${name} a link; it was removed.`] : []
@@ -171,7 +171,7 @@ async function tame(
   if (kind === 'bare') {
     const isPlain = isBareFolder(path) && !isThere(join(path, 'commondir')) && path !== root
     if (isPlain || !held) return tameFolder(root, path, env, gitWrites)
-    // Without its HEAD the folder is no repository, and files of the project that lie there stay as they are.
+    // Without its HEAD the folder is not a repository, and files of the project that lie there stay as they are.
     const head = join(path, 'HEAD')
     return remove(root, head)
       ? [
@@ -201,7 +201,7 @@ const pointers = [
   'branches',
 ]
 
-async function tameFolder(root: string, folder: string, env: GitEnv, links = /^/): Promise<string[]> {
+async function tameFolder(root: string, folder: string, env: Env, links = /^/): Promise<string[]> {
   const name = relative(root, folder)
   const told: string[] = []
   // A folder that can be entered but not listed would hide its hooks and links.
@@ -221,7 +221,7 @@ async function tameFolder(root: string, folder: string, env: GitEnv, links = /^/
   return told
 }
 
-async function tameSettings(root: string, folder: string, env: GitEnv): Promise<string[]> {
+async function tameSettings(root: string, folder: string, env: Env): Promise<string[]> {
   const file = join(folder, 'config')
   const name = relative(root, file)
   const there = lookAt(file)
@@ -238,7 +238,7 @@ async function tameSettings(root: string, folder: string, env: GitEnv): Promise<
   return [`The command set ${keys.join(', ')} in ${name}, with which git could run programs; it was removed.`]
 }
 
-async function settingsOf(file: string, env: GitEnv) {
+async function settingsOf(file: string, env: Env) {
   const signal = AbortSignal.timeout(5_000)
   const ran = await runGit(['config', '-z', '--list', '--no-includes', '--file', file], { cwd: '/', env, signal })
   return ran.code === 0 ? settingsIn(ran) : undefined

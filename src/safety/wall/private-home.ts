@@ -23,7 +23,7 @@ type PrivateHome = {
 
 type HomeWishes = {
   home: string
-  /** The project: where it is the home itself or holds it, the limits of the project hold there. */
+  /** The project: if it is the home itself or holds it, the limits of the project hold there. */
   root: string
   mark: string
   files: CliFiles | undefined

@@ -13,8 +13,8 @@ import { namedKind } from '../settings-names.ts'
 export type FoundRepository = { path: string; kind: 'folder' | 'bare' | 'pointer' | 'link'; id: string }
 
 /**
- * A setting, how it counts, and whether it lies in a folder that a builder owns. `bytes` is its name where that is no text: the path
- * then has the name as it is written in sentences, and leads nowhere.
+ * A setting, how it counts, and whether it lies in a folder that a builder owns. `bytes` is its name if that is not text: the path then
+ * has the name as it is written in sentences, and leads nowhere.
  */
 export type FoundSetting = { path: string; kind: 'held' | 'asked'; inBuilt: boolean; bytes?: Buffer }
 
@@ -136,12 +136,12 @@ export class ProjectSearch {
   }
 }
 
-/** The sign that stands for bytes that are no text. */
+/** The sign that stands for bytes that are not text. */
 const unreadable = '\ufffd'
 
 /**
- * The entries of a folder whose names are no text, so that no path leads to them: folders, in which nothing can be looked for, and
- * files that would count as settings.
+ * The entries of a folder whose names are not text, so that no path leads to them: folders, in which nothing can be looked for, and files
+ * that would count as settings.
  */
 function textless(folder: string, zone: Zone): FoundSetting[] {
   if (zone === 'held') return []
@@ -155,7 +155,7 @@ function textless(folder: string, zone: Zone): FoundSetting[] {
   })
 }
 
-/** A name with the bytes that are no text as their numbers. */
+/** A name in which bytes that are not text are written as numbers. */
 const writtenOut = (bytes: Buffer) =>
   bytes
     .toString('latin1')
@@ -167,7 +167,7 @@ const searches = new Map<string, ProjectSearch>()
 /** A home or a temporary folder holds repositories that other programs make at the same time. */
 export const isProject = (root: string, home: string) => !isWithin(root, home) && root !== '/tmp' && root !== '/'
 
-/** The search of a folder; one that is no project is large, and not all of it is looked through. */
+/** The search of a folder; one that is not a project is large, and not all of it is looked through. */
 export function searchOf(root: string, home: string): ProjectSearch {
   const key = `${root}\0${home}`
   const limits = isProject(root, home) ? searchLimits : { old: 10_000, changed: 100_000 }

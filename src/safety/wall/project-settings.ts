@@ -130,7 +130,7 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   }
 
   /**
-   * Whether a setting is new, or another one than before the command. A setting that was moved is new: in another folder other
+   * Whether a setting is new, or differs from the one before the command. A setting that was moved is new: in another folder other
    * programs read it.
    */
   function isPlanted(setting: FoundSetting): boolean {
@@ -188,7 +188,7 @@ const isSame = (a: Found, b: Found) =>
 
 type Named = Pick<FoundSetting, 'path' | 'kind' | 'bytes'>
 
-/** The place of a setting for the system, which also finds a name that is no text. */
+/** The place of a setting for the system, which also finds a name that is not text. */
 const placeOf = ({ path, bytes }: Named) => (bytes ? Buffer.concat([Buffer.from(`${dirname(path)}/`), bytes]) : path)
 
 function identify(setting: Named): Found | undefined {

@@ -45,14 +45,14 @@ export function takeAway(
 }
 
 /** Everything in the quarantine, the newest first. */
-export function quarantined(own: string): Quarantined[] {
+export function quarantineEntries(own: string): Quarantined[] {
   const all = namesIn(quarantineIn(own)).flatMap((id) => recordOf(own, id) ?? [])
   return all.sort((a, b) => b.at - a.at)
 }
 
 /** Deletes what is in the quarantine of a project, for good. */
 export function emptyQuarantine(own: string, root: string): void {
-  for (const { id } of quarantined(own).filter((taken) => taken.root === root)) {
+  for (const { id } of quarantineEntries(own).filter((taken) => taken.root === root)) {
     const folder = join(quarantineIn(own), id)
     // A command may have closed a folder in it.
     openAll(folder)
@@ -105,7 +105,7 @@ function lookAt(path: string) {
 
 /** Moves something. A command may have closed the folder around it, or the folder itself: both are opened then. */
 function move(from: string, to: string): void {
-  opened(
+  inOpenFolder(
     dirname(from),
     () => moveOpen(from, to),
     () => lookAt(from)?.isDirectory() && openFolder(from),
@@ -113,7 +113,7 @@ function move(from: string, to: string): void {
 }
 
 /** Does something in a folder; if the folder is closed, it is opened first, and `more` is done. */
-function opened(folder: string, act: () => void, more?: () => void): void {
+function inOpenFolder(folder: string, act: () => void, more?: () => void): void {
   try {
     act()
   } catch (error) {
@@ -157,19 +157,19 @@ function openAll(path: string): void {
   for (const name of namesIn(path)) openAll(join(path, name))
 }
 
-/** Gives something whose name is no text one that is, in the same folder; returns the path of what has it. */
+/** Renames something whose name is not text, in the same folder; returns its new path. */
 export function withTextName({ path, bytes }: { path: string; bytes?: Buffer }): string {
   if (!bytes) return path
   const free = lookAt(path) ? `${path}-${randomName()}` : path
   inFolder(free, (held) => {
     const folder = dirname(held)
-    opened(folder, () => renameSync(Buffer.concat([Buffer.from(`${folder}/`), bytes]), held))
+    inOpenFolder(folder, () => renameSync(Buffer.concat([Buffer.from(`${folder}/`), bytes]), held))
   })
   return free
 }
 
 /**
- * Does something with a file by a path through its open folder; fails if that folder is not where it was: another command of the
+ * Does something with a file by a path through its open folder; fails if that folder was moved: another command of the
  * turn could replace it by a link to a folder outside the project.
  */
 export function inFolder(path: string, act: (held: string) => void): boolean {

@@ -26,8 +26,8 @@ export function seatbelt(command: Argv, { mounts, network, sockets, settings, ro
     '(allow pseudo-tty)',
     '(allow file-ioctl (subpath "/dev"))',
     '(allow file-read*)',
-    `(allow file-write* ${devices.map(quoted('literal')).join(' ')} (regex #"^/dev/ttys[0-9]+$"))`,
-    ...(scratch ? [] : [`(allow file-write* ${temporaryFolders.map(quoted('subpath')).join(' ')})`]),
+    `(allow file-write* ${devices.map(quotePath('literal')).join(' ')} (regex #"^/dev/ttys[0-9]+$"))`,
+    ...(scratch ? [] : [`(allow file-write* ${temporaryFolders.map(quotePath('subpath')).join(' ')})`]),
     ...mounts.flatMap(rules),
     // A rule by name also holds for what does not exist yet, at any depth.
     ...roots.flatMap((root) =>
@@ -58,20 +58,20 @@ const devices = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/dtrace
 /** A process cannot be given another folder at the same path here, so these are shared with the host, unless a turn has its own. */
 const temporaryFolders = ['/private/tmp', '/private/var/folders']
 
-const quoted = (filter: 'literal' | 'subpath') => (path: string) => `(${filter} ${JSON.stringify(path)})`
+const quotePath = (filter: 'literal' | 'subpath') => (path: string) => `(${filter} ${JSON.stringify(path)})`
 
 function rules({ path, as, from }: Mount, _: number, mounts: readonly Mount[]): string[] {
   // There is no other root here, so nothing is made for the mounts to lie in.
   if (as === 'link' || as === 'folder' || as === 'temporary') return []
   // Nothing can be shown at another path here; programs find the temporary folder of a turn by TMPDIR.
-  if (from !== undefined) return as === 'write' ? [`(allow file-write* ${quoted('subpath')(from)})`] : []
-  const place = quoted('subpath')(path)
+  if (from !== undefined) return as === 'write' ? [`(allow file-write* ${quotePath('subpath')(from)})`] : []
+  const place = quotePath('subpath')(path)
   if (as === 'empty' || as === 'blank')
     return [`(deny file-read* file-write* ${place})`, ...waysThrough(path, mounts).map(lookedAt)]
   return [`(allow file-read* ${place})`, `(${as === 'write' ? 'allow' : 'deny'} file-write* ${place})`]
 }
 
-const lookedAt = (path: string) => `(allow file-read-metadata ${quoted('literal')(path)})`
+const lookedAt = (path: string) => `(allow file-read-metadata ${quotePath('literal')(path)})`
 
 /** The folders from a hidden one to the places in it that are shown: programs look at each of them on the way to a file. */
 function waysThrough(hidden: string, mounts: readonly Mount[]): string[] {
@@ -89,7 +89,7 @@ function anywhereIn(root: string, name: string): string {
 
 /** Unix sockets, if they are allowed, are those in folders that may be written: the host's lie elsewhere. */
 function networkRules(network: boolean, sockets: boolean, mounts: readonly Mount[]): string[] {
-  const writable = mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => quoted('subpath')(from))
+  const writable = mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => quotePath('subpath')(from))
   return [
     ...(network
       ? ['(allow network* (remote ip "*:*"))', '(allow network* (local ip "*:*"))']

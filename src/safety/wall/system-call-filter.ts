@@ -80,8 +80,8 @@ const [notPermitted, notImplemented, notSupported] = [refuse(1), refuse(38), ref
 const at = { call: 0, arch: 4, argument: (index: number) => 16 + 8 * index }
 
 /**
- * A seccomp filter as bytes for bubblewrap's `--seccomp`: sockets of the internet and of netlink, and unix sockets only by
- * permission; no io_uring, no keyrings, no typing into the terminal, no file that runs as its owner. Undefined where the system calls are not known.
+ * A seccomp filter as bytes for bubblewrap's `--seccomp`: sockets of the internet and of netlink, and unix sockets only by permission; no
+ * io_uring, no keyrings, no typing into the terminal, no file that runs as its owner. Undefined if the system calls are not known.
  */
 export function systemCallFilter(
   { sockets, nested }: SystemCallLimits,
@@ -109,7 +109,7 @@ export function systemCallFilter(
     ]),
     ...namespaces(calls, nested),
     ...fileModes(calls),
-    // In a namespace of its own a program could give capabilities to a file, which count outside where termaite runs as root.
+    // In a namespace of its own a program could give capabilities to a file, which count outside if termaite runs as root.
     ...(nested ? [...calls.attributes, setxattrat].flatMap((call) => when(call, [give(notSupported)])) : []),
     give(allow),
   ])

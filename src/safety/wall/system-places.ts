@@ -157,7 +157,7 @@ function isReadable(path: string): boolean {
 
 let closed: string[] | undefined
 
-/** Files and folders in `/etc` that are not for everybody, but for this user: above all those of root, where termaite runs as root. */
+/** Files and folders in `/etc` that are not for everybody, but for this user: above all those of root, if termaite runs as root. */
 export function closedPlaces(): string[] {
   closed ??= closedIn('/etc')
   return closed

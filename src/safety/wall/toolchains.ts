@@ -1,8 +1,9 @@
+import type { Env } from '../../base/env.ts'
 import { isAbsolute, join } from 'node:path'
 import { isThere, namesIn } from '../../base/files/files.ts'
 import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+type Environment = Env
 
 /** A place where a person installs compilers, interpreters or programs: it is shown read-only behind the wall. */
 type Toolchain = {

@@ -1,7 +1,8 @@
+import type { Env } from '../../base/env.ts'
 import { join } from 'node:path'
 import { toolchainsOf } from './toolchains.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+type Environment = Env
 
 type WallEnvironment = {
   /** Names that the settings add; they are passed whatever they hold. */
@@ -27,7 +28,7 @@ export function wallEnvironment(env: Environment, how: WallEnvironment = {}): Re
     (entry): entry is [string, string] =>
       entry[1] !== undefined && (extra.includes(entry[0]) || isHarmless(entry[0], entry[1])),
   )
-  // Our own options are added to the person's, if these pass.
+  // Our own options are added to the person's, if the wall lets the person's through.
   const own = { ...env, MAVEN_OPTS: passed.find(([name]) => name === 'MAVEN_OPTS')?.[1] }
   const tools = home === undefined || env.HOME === undefined ? {} : toolchainsOf(env.HOME, own).variables
   const kept = home === undefined ? passed : passed.filter(([name]) => extra.includes(name) || !ofHome.includes(name))

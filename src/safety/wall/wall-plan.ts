@@ -8,7 +8,7 @@ import { onOneLine } from '../../base/text/ansi.ts'
 import { isWithin } from '../../base/files/real-path.ts'
 import { foldersAround, gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets, temporary } from './hidden-places.ts'
-import { isSeenIn, isWrittenIn, layered } from './mounts.ts'
+import { isSeenIn, isWrittenIn, layerMounts } from './mounts.ts'
 import { searchOf } from './project-search.ts'
 import { keepTaken, settingsOf } from './project-settings.ts'
 import { heldNames } from '../settings-names.ts'
@@ -80,7 +80,7 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
   const hiding = roots.flatMap((root) => (limits.hidden ?? []).flatMap((path) => foldersAround(path, root)))
   const pinned = bare ? [...hiding, ...held.flatMap(({ git }) => git.pins)] : []
   const pins = [...new Set(pinned)].filter((path) => isWrittenIn(mounts, path))
-  const seen = layered([...pins.map((path): Mount => ({ path, as: 'write' })), ...mounts], { bare })
+  const seen = layerMounts([...pins.map((path): Mount => ({ path, as: 'write' })), ...mounts], { bare })
   const plan = {
     roots,
     mounts: seen,
@@ -112,20 +112,20 @@ async function settledWords(own: string, { told, taken, asks }: SettledSettings,
   if (!taken) return told
   const isKept = asks && (await keep?.(taken)) === true
   const lost = isKept ? keepTaken(own, taken) : []
-  const names = listed(taken.files)
+  const names = andList(taken.files)
   const them = taken.files.length === 1 ? 'it' : 'them'
   const what = `The command made or changed ${names}, from which programs could start by themselves later`
   const back = `termaite quarantine restore ${taken.id} brings ${them} back`
-  if (!isKept) return [...told, `${what}: ${moved(taken)} to the quarantine. ${back}.`]
+  if (!isKept) return [...told, `${what}: ${movedWords(taken)} to the quarantine. ${back}.`]
   if (lost.length > 0) return [...told, `${what}. Not all of them could be put back: ${back}.`]
   return [...told, `${what}. The person let ${them} stay.`]
 }
 
-const moved = ({ files }: Quarantined) => (files.length === 1 ? 'it was moved' : 'they were moved')
+const movedWords = ({ files }: Quarantined) => (files.length === 1 ? 'it was moved' : 'they were moved')
 
 const mostNamed = 20
 
-function listed(files: readonly string[]): string {
+function andList(files: readonly string[]): string {
   const shown = files.slice(0, mostNamed).map(onOneLine)
   if (files.length > mostNamed) return `${shown.join(', ')} and ${files.length - mostNamed} more`
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`

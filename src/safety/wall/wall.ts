@@ -7,7 +7,7 @@ import { makeFolder, replaceFile } from '../../base/files/files.ts'
 import { randomName } from '../../base/id.ts'
 import { failedTrial, notInstalled } from './availability.ts'
 import { bubblewrap } from './bubblewrap.ts'
-import { isThereIn, layered } from './mounts.ts'
+import { isThereIn, layerMounts } from './mounts.ts'
 import { seatbelt } from './seatbelt.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 import { systemPlaces } from './system-places.ts'
@@ -33,7 +33,7 @@ export type Wall = {
 export function wallOf(host: WallHost): Wall {
   const { platform, env } = host
   let trial: Promise<string | undefined> | undefined
-  const none = () => (trial ??= tried())
+  const none = () => (trial ??= tryWall())
   return { none, wrap }
 
   async function wrap(command: Argv, limits: WallLimits): Promise<Walled | { none: string }> {
@@ -57,7 +57,7 @@ export function wallOf(host: WallHost): Wall {
     }
   }
 
-  async function tried(): Promise<string | undefined> {
+  async function tryWall(): Promise<string | undefined> {
     if (platform !== 'linux' && platform !== 'darwin') return `termaite has no sandbox for ${platform}`
     const widest = {
       settings: [],
@@ -70,7 +70,7 @@ export function wallOf(host: WallHost): Wall {
     }
     const plan: WallPlan = {
       roots: [],
-      mounts: platform === 'linux' ? layered(systemPlaces(), { bare: true }) : [],
+      mounts: platform === 'linux' ? layerMounts(systemPlaces(), { bare: true }) : [],
       ...widest,
     }
     if (platform === 'darwin') return failedTrial(seatbelt(['/usr/bin/true'], plan), host)

@@ -45,7 +45,7 @@ export class FileBlobs implements Blobs {
     }
   }
 
-  /** The size of a body; 0 where it is missing. */
+  /** The size of a body; 0 if it is missing. */
   async bytes(sha: string): Promise<number> {
     return (await promises.stat(join(this.#folder, sha)).catch(() => undefined))?.size ?? 0
   }

@@ -80,7 +80,7 @@ export class FileDoc<T> implements Doc<T> {
 
   #parse(text: string | undefined): T {
     if (text === undefined) return structuredClone(this.#initial)
-    const known = this.#known(parsed(text, this.#initial))
+    const known = this.#known(parseDocument(text, this.#initial))
     if (known === undefined) throw new Garbage()
     return known
   }
@@ -96,7 +96,7 @@ export class FileDoc<T> implements Doc<T> {
 }
 
 /** Parses a document. If the initial value is an object or a list, the document must be one too. */
-function parsed(text: string, initial: unknown): unknown {
+function parseDocument(text: string, initial: unknown): unknown {
   try {
     const found: unknown = JSON.parse(text)
     const isObject = typeof found === 'object' && found !== null

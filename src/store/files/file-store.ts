@@ -17,21 +17,21 @@ export function fileStore(home: string, { clock = realClock, tell }: Partial<Sto
   const blobs = new Map<string, FileBlobs>()
   return {
     log<T>(name: string) {
-      return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, voice, mutex)) as FileLog<T>
+      return oneFor(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, voice, mutex)) as FileLog<T>
     },
     doc: (name, initial, known) => new FileDoc(`${place(home, name)}.json`, initial, { mutex, voice }, known),
-    blobs: (name) => kept(blobs, name, () => new FileBlobs(place(home, name))),
+    blobs: (name) => oneFor(blobs, name, () => new FileBlobs(place(home, name))),
   }
 }
 
 function place(home: string, name: string): string {
   if (name === '' || name.startsWith('/') || normalize(name) !== name || name.startsWith('..'))
-    throw new StoreError(`${JSON.stringify(name)} is no name in the store`)
+    throw new StoreError(`${JSON.stringify(name)} is not a valid name in the store`)
   return join(home, name)
 }
 
 /** Returns the one object for a name: it holds the open file. */
-function kept<T>(all: Map<string, T>, name: string, make: () => T): T {
+function oneFor<T>(all: Map<string, T>, name: string, make: () => T): T {
   const one = all.get(name) ?? make()
   all.set(name, one)
   return one

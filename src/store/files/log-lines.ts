@@ -24,7 +24,7 @@ export async function* linesOn(read: Read, from: number, size: number): AsyncGen
     const lines: RawLine[] = []
     let left = 0
     for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, left)) {
-      lines.push({ at, bytes: joined([...begun, bytes.subarray(left, end)]), open: false })
+      lines.push({ at, bytes: joinBytes([...begun, bytes.subarray(left, end)]), open: false })
       begun = []
       left = end + 1
       at = place + left
@@ -33,7 +33,7 @@ export async function* linesOn(read: Read, from: number, size: number): AsyncGen
     begun.push(bytes.subarray(left))
     place += bytes.length
   }
-  const rest = joined(begun)
+  const rest = joinBytes(begun)
   if (rest.length > 0) yield [{ at, bytes: rest, open: true }]
 }
 
@@ -48,7 +48,7 @@ export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLi
     const lines: RawLine[] = []
     let right = bytes.length
     for (let before = lastNewline(bytes, right); before >= 0; before = lastNewline(bytes, right)) {
-      const line = joined([bytes.subarray(before + 1, right), ...begun.reverse()])
+      const line = joinBytes([bytes.subarray(before + 1, right), ...begun.reverse()])
       if (line.length > 0) lines.push({ at: start + before + 1, bytes: line, open })
       begun = []
       open = false
@@ -58,11 +58,11 @@ export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLi
     begun.push(bytes.subarray(0, right))
     place = start
   }
-  const first = joined(begun.reverse())
+  const first = joinBytes(begun.reverse())
   if (first.length > 0) yield [{ at: 0, bytes: first, open }]
 }
 
-const joined = (parts: Buffer[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+const joinBytes = (parts: Buffer[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
 
 // A negative position would count from the end and find the same newline for ever.
 const lastNewline = (bytes: Buffer, right: number) => (right === 0 ? -1 : bytes.lastIndexOf(newline, right - 1))
@@ -76,7 +76,7 @@ export function parseLine<T>(line: RawLine): Line<T>[] {
   const start = findItem(text)
   if (start === undefined) return [{ at: line.at, broken: text }]
   const rest = text.slice(start)
-  // Counted from the end, because a torn write may stop inside a character, and its text then has other bytes.
+  // The position is counted from the end, because a torn write may stop inside a character, and its text then has other bytes.
   const before = line.bytes.length - Buffer.byteLength(rest)
   const remnant = { ...line, bytes: line.bytes.subarray(0, before) }
   return [...parseLine<T>(remnant), { at: line.at + before, item: item<T>(rest)! }]
@@ -94,8 +94,8 @@ function item<T>(text: string): T | undefined {
 }
 
 /**
- * Finds where a whole item begins after a torn one. It must begin with the same first key as the torn one: a line that was cut
- * after a nested object ends in a whole object too, which is no item.
+ * Finds where a whole item begins after a torn one. It must begin with the same first key as the torn one: a line that was cut after a
+ * nested object ends in a whole object too, which is not an item.
  */
 function findItem(text: string): number | undefined {
   if (!text.trimEnd().endsWith('}')) return undefined

@@ -15,7 +15,7 @@ export type ActivityOf = { by: ActivityBy; now: number; since?: number; project?
 const keys = (by: ActivityBy, agent: string, at: string, project: string): string =>
   ({ agent, day: `${at} / ${slotMs}`, project: `coalesce(l.path, ${project})` })[by]
 
-/** A try that a person cancelled is no failure. */
+/** A try that a person cancelled is not a failure. */
 const counted = "e.type = 'attempt' AND e.by NOT IN ('termaite', 'user') AND coalesce(e.text, '') NOT LIKE 'aborted:%'"
 
 export function activity(db: DatabaseSync, { by, now, since = 0, project, zone }: ActivityOf): ActivityRow[] {

@@ -91,7 +91,7 @@ async function readSystemPrompts({ entries }: Batch, bodies: string): Promise<vo
       const { frame } = JSON.parse(await promises.readFile(join(bodies, placed.entry.ref.sha), 'utf8'))
       if (typeof frame.system === 'string') placed.system = frame.system
     } catch {
-      // The conversation is found without it.
+      // Without the system prompt the conversation can still be found.
     }
   }
 }
@@ -109,7 +109,7 @@ async function takeImports(db: DatabaseSync, home: string, project: string, cloc
   for (const one of wanted.filter(({ log }) => !there.has(log))) {
     const entries = await importedEntries(join(home, 'projects', project, 'imported', `${one.log}.jsonl`))
     await immediately(db, clock, () => {
-      // Another process may have indexed it meanwhile.
+      // Another process may have indexed the session meanwhile.
       if (entries.length === 0 || db.prepare('SELECT 1 FROM sessions WHERE id = ?').get(one.session)) return
       keepImported(db, project, one, entries)
       count += entries.length

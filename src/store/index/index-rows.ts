@@ -9,7 +9,7 @@ export type Placed = { entry: Entry; begins: number; ends: number; system?: stri
 
 const longestFirst = 200
 
-/** How long an agent counts as out of quota where its provider did not say: the rotation waits this long at first. */
+/** How long an agent counts as out of quota if its provider named no time: the rotation waits this long at first. */
 const unknownParkMs = 3_600_000
 
 const insertEntry =
@@ -18,8 +18,8 @@ const insertEntry =
 function keepEntry(into: StatementSync, project: string, entry: Entry, text: string | null): number | bigint {
   const { session, turn, id, at, by, type } = entry
   const { call, tool, ok } = toolColumns(entry)
-  // The words of an agent that was only consulted are found, and are no part of the session's messages.
-  // The output of a command that the person ran with "!" is one of the session's messages.
+  // The words of an agent that was only consulted are found, but are not part of the session's messages. The output of a command that the
+  // person ran with "!" is one of the session's messages.
   const kind = entry.type === 'words' && entry.from ? 'consulted' : isOutput(entry) ? 'output' : type
   return into.run(project, session, turn, id, at, by, kind, text, call, tool, ok).lastInsertRowid
 }

@@ -36,13 +36,13 @@ export function search(db: DatabaseSync, text: string, project: string | undefin
   const wanted = text.replaceAll('\0', ' ').trim()
   if (wanted === '') return []
   const where = { project: project ?? null, limit }
-  const found = db.prepare(byWords).all({ text: quoted(wanted), ...where })
+  const found = db.prepare(byWords).all({ text: quoteWords(wanted), ...where })
   const rows = found.length > 0 ? found : db.prepare(byPlace).all({ text: wanted, ...where })
   return rows.map(({ name, ...row }) => ({ ...row, ...(name === null ? {} : { name }) }) as Hit)
 }
 
 /** Quotes each word, so that nothing a person types is an operator. */
-function quoted(text: string): string {
+function quoteWords(text: string): string {
   const words = text.split(/\s+/).slice(0, mostWords)
   return words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(' ')
 }

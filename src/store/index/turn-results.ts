@@ -109,8 +109,8 @@ function changesFiles(data: unknown): boolean {
 
 /**
  * How the work of one agent in one turn went. Without `good` the turn was answered, and nobody has said or checked whether well.
- * `framework` and `why`: how thinking labelled the request; `kind`: the label that a judgement brought. `cost` is absent where a
- * part of it is not known.
+ * `framework` and `why`: how thinking labelled the request; `kind`: the label that a judgement brought. `cost` is absent if a part of it
+ * is not known.
  */
 export type TurnResult = {
   project: string

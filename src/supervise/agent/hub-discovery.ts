@@ -115,9 +115,9 @@ const patienceMs = 3_000
 async function callerAt(io: Io, place: HubPlace): Promise<HubCaller | undefined> {
   const hub = new HubClient(place)
   const late = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
-  return hub.me(late).catch(refused)
+  return hub.me(late).catch(handleRefusal)
 
-  function refused(error: unknown): undefined {
+  function handleRefusal(error: unknown): undefined {
     if (error instanceof HubRefused && error.status === 401) throw unknownKey(place.url)
     // Waiting would not fix a certificate, and the key is not sent to a server that may be another one.
     if (error instanceof HubUntrusted) throw new UsageError(error.message, 1)

@@ -20,7 +20,7 @@ type HubQuestionParts = {
 const againMs = 1_000
 
 /**
- * Puts the dialogs of a supervised CLI to the hub, where a person answers them with `termaite task answer`. A dialog that is
+ * Puts the dialogs of a supervised CLI to the hub; a person answers them with `termaite task answer`. A dialog that is
  * answered on the CLI's own screen is withdrawn there. A hub that is away is asked again until it is back.
  */
 export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
@@ -43,7 +43,7 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
       }
       await clock.sleep(againMs, withdrawn)
     }
-    // The hub may have the question although its answer to that was not waited for.
+    // The hub may have the question even though this process did not wait for its answer.
     if (sent) await hub.withdraw(as.id).catch(() => {})
     return undefined
   }

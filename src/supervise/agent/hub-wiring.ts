@@ -50,7 +50,7 @@ export async function wire(
   if (known) return { how: `${hubName} is set up in ${known.file.path}`, profile, wired: true }
   const start = ownStart({}, thisProgram(), io.env.PATH, proxy)
   if (profile.screen?.lends)
-    return lent(
+    return lendServer(
       profile,
       // The hub answers every call in time by itself.
       { name: hubName, ...start, env: hubEnv(io, hub, keyFile), patient: { args: start.args, ms: longestCallMs } },
@@ -58,10 +58,10 @@ export async function wire(
       consent.dry,
     )
   if (!client) return { how: `we know no way to give ${profile.title} MCP servers`, profile, wired: false }
-  return written(io, profile, client, start, consent)
+  return writeServer(io, profile, client, start, consent)
 }
 
-function lent(profile: Profile, server: LentServer, folder: string, dry: boolean): Wiring {
+function lendServer(profile: Profile, server: LentServer, folder: string, dry: boolean): Wiring {
   const file = join(folder, 'mcp.json')
   const screen = profile.screen!
   const { words, text } = screen.lends!(server, file)
@@ -77,7 +77,7 @@ function lent(profile: Profile, server: LentServer, folder: string, dry: boolean
   }
 }
 
-async function written(
+async function writeServer(
   io: Io,
   profile: Profile,
   client: Client,

@@ -30,7 +30,7 @@ import { nearest } from '../../base/text/nearest.ts'
 import { profileNamed, allProfiles } from '../../profiles/all.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { confirm } from '../../questions/terminal-questions.ts'
-import { unshadowed } from '../../base/process/program-path.ts'
+import { bypassFolderProgram } from '../../base/process/program-path.ts'
 import { findProgram, hasLogin } from '../../profiles/installed-programs.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
@@ -106,7 +106,7 @@ export async function preflight(io: Io, given: AgentOptions): Promise<Supervisio
   for (const words of settings.warnings) say(io, `termaite: ${words}`)
   const agent = agentNamed(io, settings, options.start ?? before?.agent)
   await readyToStart(io, place, agent, options)
-  // Only now: a program that cannot be started leaves no commit behind.
+  // The commit is made only now: a program that cannot be started leaves no commit behind.
   if (!given.clone) await needCommit(io, place.root, given)
   const workflow = await findWorkflow(io, place, options.as ?? before?.workflow ?? usualWorkflow, options)
   const wired = scanSettings(io, place)
@@ -340,7 +340,7 @@ const isHere = (words: readonly string[], io: Io) => words.some((word) => findPr
 
 const notFound = ({ name, install }: Profile) => new UsageError(`${name} CLI not found. Install with: ${install}`, 1)
 
-/** Long enough for the slowest CLI to start, short enough for a person to wait. */
+/** How long the check of a login may take: long enough for the slowest CLI to start, short enough for a person to wait. */
 const patienceMs = 20_000
 
 async function isLoggedIn(io: Io, { cwd }: Place, profile: Profile): Promise<boolean> {
@@ -349,7 +349,7 @@ async function isLoggedIn(io: Io, { cwd }: Place, profile: Profile): Promise<boo
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
   return (
     (
-      await collect('bash', ['-c', unshadowed(profile.loggedIn, io.env, cwd)], {
+      await collect('bash', ['-c', bypassFolderProgram(profile.loggedIn, io.env, cwd)], {
         cwd,
         env: withOwnKeys(io.env, profile.keys),
         signal,

@@ -6,25 +6,25 @@ import type { Registration } from '../../hub/engine/hub.ts'
 import type { RemoteHub } from '../../hub/engine/remote-hub.ts'
 import type { SupervisionEvent } from '../supervision.ts'
 
-type Parts = {
+type StatusReportParts = {
   hub: Pick<RemoteHub, 'report'>
   as: Registration
   clock: Clock
   /** The tokens that the agent's context window takes. */
   window: number
-  /** Tells the bytes that are free on the disk where the agent works. */
+  /** Returns the bytes that are free on the disk where the agent works. */
   free(): number | undefined
 }
 
-/** The hub takes an agent that it does not hear of for five minutes for one that is gone. */
+/** The hub considers an agent gone that it has not heard from for five minutes. */
 const paceMs = 120_000
 
 /** Reports the status of a supervised agent to the hub: its machine, until when it is parked, and how much of its context and its disk is free. */
 export class StatusReports {
-  #parts: Parts
+  #parts: StatusReportParts
   #status: AgentStatus
 
-  constructor(parts: Parts) {
+  constructor(parts: StatusReportParts) {
     this.#parts = parts
     this.#status = { machine: parts.as.machine, parkedUntil: 0 }
   }
@@ -61,7 +61,7 @@ export class StatusReports {
     const { hub, as, free } = this.#parts
     const bytes = free()
     const status = defined({ ...this.#status, diskFree: bytes === undefined ? undefined : roughly(bytes) })
-    // An older hub does not know of disks, and takes the rest.
+    // An older hub refuses a report that names the free disk: it gets the report without that.
     hub.report(as.id, status).catch(() => hub.report(as.id, this.#status).catch(() => {}))
   }
 }

@@ -134,7 +134,8 @@ export function openHubWork(
   }
   const border = borderOf(io.env, place.home).toward('hub')
   const client = new HubClient({ url: () => hub.now().url, key: hubKey, env: io.env }, border)
-  // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
+  // The agent is registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub, registering is
+  // tried again later.
   client.register(as).catch(() => {})
   const { clock } = io
   return {
@@ -162,7 +163,10 @@ export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & {
   isRemade?: boolean
 }
 
-/** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, or the project itself where that was asked for or there is no git. */
+/**
+ * Opens the folder that the agent works in: a worktree of its own, made again if it is gone, or the project itself if that was requested
+ * or there is no git.
+ */
 export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<WorkPlace> {
   const { place, settings, agent, state, clones } = plan
   if (clones) return clonedWorkPlace(io, plan, clones)

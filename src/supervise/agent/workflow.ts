@@ -32,15 +32,15 @@ export async function findWorkflow(io: Io, place: Place, name: string, consent: 
     .map((one) => join(place.root, folder, `${one}.md`))
     .find((path) => existsSync(path))
   const ours = builtIn.find((one) => spellings(one).includes(name))
-  if (file !== undefined && (await trusted(io, place, consent)))
-    return { name, text: read(file, place.root), from: file }
+  if (file !== undefined && (await isTrusted(io, place, consent)))
+    return { name, text: readWorkflow(file, place.root), from: file }
   const untrusted = `${file} is not used, because this folder is not trusted. To see what it would start and trust it, run: termaite trust`
   if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
   if (file !== undefined) say(io, `termaite: ${untrusted}`)
   return { name, text: sourceText(`supervise/agent/workflows/${ours}.md`).trim(), from: 'built in' }
 }
 
-function read(file: string, root: string): string {
+function readWorkflow(file: string, root: string): string {
   const body = readUntrustedFile(file, longest, root)
   if (typeof body !== 'object') throw new UsageError(`--as: ${file} cannot be read: ${body ?? 'it is gone'}.`)
   const text = body.text.trim()
@@ -49,7 +49,7 @@ function read(file: string, root: string): string {
 }
 
 /** Whether the folder is trusted. A person at the terminal is asked; without one the answer is no. */
-async function trusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Promise<boolean> {
+async function isTrusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Promise<boolean> {
   const book = new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home })
   const now = await book.of(root)
   if (now.state === 'trusted') return true

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Exit, Opening } from '../../core/screen/terminal.ts'
 import { statSync } from 'node:fs'
@@ -5,8 +6,6 @@ import { basename, delimiter, isAbsolute } from 'node:path'
 import { endProcesses, kinOf } from '../../base/process/end-processes.ts'
 import { quotedWord } from '../../base/text/shell-word.ts'
 import { withoutOurKeys } from '../../core/profile/key-variables.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** The name under which our own shells run; it distinguishes them from the program that they start. */
 export const layerName = 'termaite-terminal'

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Libraries } from './libraries.ts'
@@ -17,7 +18,7 @@ import { loadLibraries } from './libraries.ts'
 import { ptyScript, PtyTerminal } from './pty-terminal.ts'
 
 type PtyParts = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   load?: () => Promise<Libraries>
 }

@@ -76,7 +76,7 @@ function startsIn(out: string): number[] {
     .sort((a, b) => a - b)
 }
 
-/** Shared by all readers: reads are synchronous and frequent, and the bytes, just written, are in the system's cache. */
+/** One buffer is shared by all readers: reads are synchronous and frequent, and the bytes, just written, are in the system's cache. */
 const buffer = Buffer.allocUnsafe(64 * 1024)
 
 /** Reads the files of a folder as one stream, from a position on. The current file stays open. */

@@ -34,7 +34,7 @@ export function runScript({ id, folder, tmux, path, title, mode, cwd, env, argv,
     [quotedWord(tmux), 'set-option', '-p', here, '--', idOption, quotedWord(id)],
     ['set-option', '-p', here, '--', titleOption, word(title)],
     ['set-option', '-p', here, 'remain-on-exit', 'on'],
-    // Without a title tmux calls the pane by the machine's name.
+    // Without a title tmux names the pane after the machine.
     ['select-pane', here, '-T', mode === 'pane' ? word(plain(title)) : "''"],
     ['pipe-pane', '-O', here, quotedWord(plainCommand(`exec /bin/sh ${quotedWord(join(folder, 'keep'))}`))],
     tellPane,

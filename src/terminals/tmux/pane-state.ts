@@ -105,7 +105,7 @@ export async function lastKeyTime(server: TmuxServer, pane: string): Promise<num
   const clients = await server.ask([['list-clients', '-F', format]])
   const times = clients.split('\n').map((line) => {
     const [shown, program, since, last] = line.split(' ')
-    // A client's activity begins with its attaching, which is no key.
+    // A client's activity begins when it attaches, which is not a key press.
     return shown === pane && program !== '1' && Number(last) > Number(since) ? Number(last) * 1000 : 0
   })
   return Math.max(0, ...times)

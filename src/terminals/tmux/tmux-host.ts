@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Opening, TerminalHost } from '../../core/screen/terminal.ts'
 import type { Pane } from './pane.ts'
@@ -29,7 +30,7 @@ import { TmuxTerminal } from './tmux-terminal.ts'
 type TmuxParts = {
   /** The folder with the files of terminals: the same for all processes that are to find them. */
   folder: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   /** The name of our own server, which is used when termaite does not run inside tmux. */
   socket?: string
@@ -180,11 +181,7 @@ async function inTime(held: Promise<void>, clock: Clock): Promise<void> {
 }
 
 /** The command by which a person sees a pane: inside its server they switch to it, from anywhere else they attach. */
-function attachCommand(
-  { program, place }: TmuxServer,
-  { session, window, pane }: Pane,
-  env: Readonly<Record<string, string | undefined>>,
-): string {
+function attachCommand({ program, place }: TmuxServer, { session, window, pane }: Pane, env: Env): string {
   const [option, name] = place
   const tmux = [program, option, name].map(bare).join(' ')
   const around = env.TMUX?.split(',')[0]

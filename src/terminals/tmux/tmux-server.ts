@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { ChildProcessByStdio } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
@@ -10,8 +11,6 @@ import { quotedWord } from '../../base/text/shell-word.ts'
 
 /** The tmux options that name a server's socket. */
 export type ServerPlace = readonly ['-L' | '-S', string]
-
-type Env = Readonly<Record<string, string | undefined>>
 
 type ServerWays = { options?: readonly string[]; session?: string }
 

@@ -134,11 +134,11 @@ export type Proposal = {
   name: string
   how: string
   needs: readonly string[]
-  /** The votes for the proposal where the majority decides. */
+  /** The votes for the proposal, if the majority decides. */
   weight: number
   /** Why the proposal does not work on this machine, if an advisor says so. */
   against?: string
-  /** The script for it, if one was drafted. */
+  /** The script for the approach, if one was drafted. */
   code?: string
 }
 

@@ -18,7 +18,7 @@ type PlanStep = RankedApproach & { installs: string[]; code?: string }
 /** A longer name is cut, because every line about its approach has it. */
 const longestName = 60
 
-/** Compares a decision with the machine; where all ranked approaches are impossible, the majority of the advice counts. */
+/** Compares a decision with the machine; if all ranked approaches are impossible, the majority of the advice counts. */
 export function makePlan(decision: ChairDecision, advice: readonly Advice[], machine: KnownMachine): ApproachPlan {
   const plan = possiblePlan(decision, advice, machine)
   if (plan.steps.length > 0 || decision.ranked.length === 0) return plan

@@ -77,7 +77,10 @@ export async function* askChair(
   return { ranked, dropped, dissent: dissent.trim(), by: answer.by }
 }
 
-/** Why there is no decision. An answer that cannot be read is named, because its fault says only "it". */
+/**
+ * Why there is no decision. For an answer that cannot be read, the sentence names the answer, because the parser's message says only
+ * "it".
+ */
 function chairFault({ why, words }: { why: string; words?: string }): string {
   return words === undefined ? firstLine(why) : `its answer could not be read (${firstLine(why)})`
 }

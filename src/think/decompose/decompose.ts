@@ -19,7 +19,10 @@ import { drawTree, taskTitle, treeProgress, workTasks } from './task-tree.ts'
 import { planTree } from './tree-planner.ts'
 import { walkTree } from './tree-walk.ts'
 
-/** `resume`: the person asked for the tree that was left last; `copies`: where tasks can run in parallel. */
+/**
+ * `resume`: the person asked for the tree that was left last; `copies`: makes the copies of the project in which tasks can run in
+ * parallel.
+ */
 export type DecomposeParts = TreeStore & Agreement & { resume?: boolean; copies?: TaskCopies }
 
 /** A tree of tasks, each with a check, walked depth first; a later turn continues what a turn leaves undone. */

@@ -19,7 +19,7 @@ import { changeTask, isLeaf, readiness, taskTitle } from './task-tree.ts'
 /** A copy of the project, and the agent that works in it. */
 export type TaskCopy = ProjectCopy & { actor: Agent }
 
-/** Makes copies of the project for tasks. `open` rejects with the reason where it cannot. */
+/** Makes copies of the project for tasks. `open` rejects with the reason if it cannot. */
 export type TaskCopies = { open(signal: AbortSignal): Promise<TaskCopy> }
 
 /** The result of a task in a copy: brought into the project, otherwise why not; `noCopy`: no copy could be made at all. */

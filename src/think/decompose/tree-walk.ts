@@ -66,7 +66,7 @@ export async function* walkTree(
   }
 }
 
-/** Sets the state of some tasks; returns the same list where they have it already, so that nothing is saved. */
+/** Sets the state of some tasks; returns the same list if they have it already, so that nothing is saved. */
 const withState = (tasks: readonly TreeTask[], some: readonly TreeTask[], state: TreeTask['state']) =>
   some.reduce<readonly TreeTask[]>(
     (all, { id }) =>

@@ -8,7 +8,7 @@ import { answerShape, part } from '../../core/data/json-answer.ts'
 import { clipped, firstLine, plural, quoted } from '../prompt-text.ts'
 import { note } from '../thinking-turn.ts'
 
-/** The work so far: the reply, and the changes where they can be seen. */
+/** The work so far: the reply, and the changes if they can be seen. */
 export type ReviewedWork = { task: string; reply: string; patch?: string; files?: readonly string[] }
 
 const flawFields = {
@@ -27,7 +27,7 @@ export type Critique = { by: string; flaws: readonly Flaw[]; words?: string }
 
 const reviewShape = answerShape({ findings: list(part(flawFields)) })
 
-/** The critic is another agent than the actor, which does not see the faults of its own work. */
+/** The critic is not the agent that acted, which does not see the faults of its own work. */
 export function criticSeat(
   { readers, assigned }: Pick<Resources, 'readers' | 'assigned'>,
   actor: string,

@@ -28,7 +28,10 @@ const roles = ['coder']
 /** A script may fail this often in a row. */
 const mostFailures = 2
 
-/** For requests whose answer can be computed: an agent writes a throw-away script, termaite runs it, and the actor answers with its result. */
+/**
+ * The framework for requests whose answer can be computed: an agent writes a throw-away script, termaite runs it, and the actor answers
+ * with its result.
+ */
 export const script: FrameworkDefinition = {
   asks: (resources) => assign(roles, resources),
   rounds: 1,

@@ -67,7 +67,7 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
   const none = await (await machineWall(app.io.env, app.place.cwd)).none()
   const able = enabledAgents(app.settings).flatMap((agent) => {
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
-    // Nothing was started for the look at its traits.
+    // Looking at the agent's traits has started nothing.
     void seat.close()
     const { talks, vendor = agent.name } = seat.traits
     const own = agent.kind === 'native'

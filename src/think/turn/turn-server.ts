@@ -126,7 +126,7 @@ async function openServer(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // A folder that cannot be removed now is found again by the next turn.
   sweep(dirname(folder), context.clock.now() - oldMs).catch(() => {})
-  // Loaded while the CLI starts, which takes longer.
+  // The library is loaded while the CLI starts, which takes longer.
   const library = loadMcpServer()
   library.catch(() => {})
   const limits = [shortMs, longestMs - spareMs]
@@ -183,7 +183,7 @@ async function serveTools(
   const served = { name: 'termaite', version, ...context, tools: [...tools], resources: mcp.noResources }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
-  // The socket is paused since its greeting was read; a pipe makes it flow once somebody listens.
+  // The socket has been paused since its greeting was read; piping resumes it once somebody listens.
   const lines = socket.pipe(new PassThrough())
   const make = mcp.toolServer(mcp.library, served)
   await mcp.serveMcpStdio(make, { in: lines, out: socket, signal: gone.signal, trouble: () => {} })

@@ -152,7 +152,7 @@ const longestPicture = 20 * 1024 * 1024
 /** A picture that was read, and what its bytes say about it. */
 export type Picture = { media: string; bytes: Buffer; width: number; height: number }
 
-/** Reads a picture that a model can see; undefined when the file is no picture. Throws when it is too large or damaged. */
+/** Reads a picture that a model can see; undefined when the file is not a picture. Throws when it is too large or damaged. */
 export async function pictureIn(path: string): Promise<Picture | undefined> {
   const file = await openReal(path)
   try {

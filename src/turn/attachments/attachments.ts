@@ -194,8 +194,8 @@ export async function pastedPicture(
 }
 
 /**
- * Keeps the pictures that pasted paths name, with the same rules as for `@path`. `readings` are the ways to read the paste; the
- * first one counts whose paths are all files and among them a picture. A path of no picture stays as it was pasted. Returns
+ * Keeps the pictures that pasted paths name, with the same rules as for `@path`. `readings` are the ways to read the paste; the first one
+ * counts whose paths are all files and among them a picture. A path that does not lead to a picture stays as it was pasted. Returns
  * undefined if no reading has a picture: the paste is ordinary text.
  */
 export async function pastedPaths(
@@ -218,10 +218,7 @@ export async function pastedPaths(
   return undefined
 }
 
-/**
- * The picture at a pasted path, or why it cannot be taken; 'other' for a file that is no picture, undefined if no file is
- * there.
- */
+/** The picture at a pasted path, or why it cannot be taken; 'other' for a file that is not a picture, undefined if no file is there. */
 async function pastedPath(
   path: string,
   { cwd, home }: { cwd: string; home?: string },

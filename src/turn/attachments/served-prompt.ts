@@ -54,8 +54,8 @@ export type PromptValues = Record<string, string>
 const word = /(?:([\w.-]+)=)?(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+))/g
 
 /**
- * Reads arguments by position or as `name=value`, quoted where they have spaces. Words beyond the last argument belong to it,
- * so that a prompt about a topic takes a whole sentence.
+ * Reads arguments by position or as `name=value`, quoted if they have spaces. Words beyond the last argument belong to it, so that a
+ * prompt about a topic takes a whole sentence.
  */
 export function promptValues({ arguments: known }: ListedPrompt, typed: string): PromptValues {
   const values: PromptValues = {}

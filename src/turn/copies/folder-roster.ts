@@ -6,10 +6,10 @@ import { rosterParts } from '../app.ts'
 import { closeNative, leaveSession, newNativeState } from '../../native/native-parts.ts'
 import { openRoster } from '../roster.ts'
 
-/** The roster in another folder than the conversation's own, or beside it; `close` ends what our own agents started there. */
+/** The roster for a folder, which may be one other than the conversation's own; `close` stops what our own agents started there. */
 type FolderRoster = Roster & { close(): Promise<void> }
 
-/** The parts of our own agents in another folder than the conversation's own; `close` ends what they started there. */
+/** The parts of our own agents for a folder other than the conversation's own; `close` stops what they started there. */
 type FolderNative = { native: NativeParts; close(): Promise<void> }
 
 /** Tools, sandbox and MCP servers of our own agents for a folder. What these agents remember is theirs alone, such as the files that they have read. */

@@ -78,7 +78,7 @@ type Did = NonNullable<Attempt['did']>
 
 const longest = 2_000
 const longestCall = 200
-/** More is held than is reported: a secret is masked before the cut, so that no half of one is left. */
+/** More text is held than is reported: a secret is masked before the cut, so that no half of one is left. */
 const held = { words: 4 * longest, call: 4 * longestCall, calls: 200 }
 
 /** Collects an attempt's calls, files and last words from its events. */

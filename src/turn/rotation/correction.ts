@@ -26,8 +26,8 @@ const plainlyElsewhere =
   /^(nein[,.! ]+)?(das (ist|war) (falsch|nicht richtig|nicht das,? was ich wollte)|das hat nicht (funktioniert|geklappt)|(es|das) (geht|funktioniert) (immer noch|noch immer) nicht)(?=\s*([.!,;:]|$))|^(non[,.! ]+)?(c[’']est faux|ce n[’']est pas (ça|correct|bon)|ça ne (marche|fonctionne) toujours pas)(?=\s*([.!,;:]|$))|^(no[,.! ]+)?(eso (está mal|no es (correcto|lo que (pedí|quería)))|(todavía|sigue) (no funciona|sin funcionar|fallando))(?=\s*([.!,;:]|$))/iu
 
 /**
- * Whether a prompt says plainly that the answer before it was wrong. A doubt, a question, a new wish or a report
- * about something else is no correction.
+ * Whether a prompt says plainly that the answer before it was wrong. A doubt, a question, a new wish or a report about something else is
+ * not a correction.
  */
 export function isCorrection(prompt: string): boolean {
   const typed = prompt.trim()

@@ -31,7 +31,7 @@ export function learnedAs(health: WithLearned, name: string, message: string): k
   return quota.includes(shape) ? 'quota' : fault.includes(shape) ? 'fault' : undefined
 }
 
-/** Remembers what a message means; the newest word of the person counts. */
+/** Remembers what a message means; the person's latest answer counts. */
 export function learn<H extends WithLearned>(health: H, name: string, message: string, as: keyof LearnedMessages): H {
   const shape = shapeOf(message)
   const before = messagesOf(health, name)

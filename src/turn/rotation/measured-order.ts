@@ -39,7 +39,7 @@ const elsewhere = 0.25
 /** The most turns that all evidence from other projects stands for: it is a first guess, and what happened here soon outweighs it. */
 const mostElsewhere = 4
 
-/** An answer that nobody complained about was probably good; it tells less than a check or a word of the person. */
+/** An answer that nobody complained about was probably good; that says less than a check, or than a person's own judgement. */
 const unjudged = { weight: 0.15, share: 0.8 }
 
 /** The assumption about an agent of which nothing is known: a good share of successes, as if from three turns. */

@@ -23,7 +23,7 @@ export type Rotation = {
   cooldown: Cooldown
   /** The agent that the person named for this turn: its cool-down is ignored and the position stays, but the turn still fails over. */
   first?: string
-  /** Whether no other agent than `first` may take the turn. */
+  /** Whether only `first` may take the turn. */
   only?: boolean
   random(): number
   /** Gives the order of the strategy `measured`. A consultation has none, and keeps to the configured order. */
@@ -33,7 +33,7 @@ export type Rotation = {
   /** Agents that this process does not ask any more, and why: not installed, or not logged in. */
   out: Map<string, Failure>
   sharing: 'all' | 'ask'
-  /** The conversation that `sharing` is about, when the turn brings it in another form than its history. */
+  /** The conversation that `sharing` is about, when the turn brings it in a form other than its history. */
   told?: readonly Entry[]
   /** A consultation never moves the position, and its failures ask the person nothing. */
   consulted?: boolean
@@ -103,7 +103,7 @@ type RoundAttempt = {
   record: AttemptRecord
   person: PersonWatch
   limits: readonly Limit[]
-  /** The agents that come after this one. */
+  /** The agents that come after the agent of this attempt. */
   others: readonly string[]
   see: (event: Event) => void
 }

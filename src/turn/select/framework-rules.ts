@@ -184,7 +184,7 @@ export const englishRules: readonly Rule[] = [
   exploring,
 ]
 
-/** The rules for requests in another language than English. */
+/** The rules for requests in a language other than English. */
 export const foreignRules: readonly Rule[] = [
   ({ words }) => (isNod(words) ? match('direct', 'a short reply') : undefined),
   foreignTrouble,

@@ -1,6 +1,6 @@
 /** A request as the rules read it: words in lower case, without quotes, pasted text and paths. */
 export type Request = {
-  /** Single spaces between words, one around the whole: ` why is my build failing ? `. */
+  /** The words with single spaces between them, and one space around the whole: ` why is my build failing ? `. */
   text: string
   words: readonly string[]
   /** `text` from its first meaningful word on: without "please", "can you", "I want you to". */

@@ -21,7 +21,7 @@ export function select(text: string, followsUp = false): RuleMatch | undefined {
   return undefined
 }
 
-/** A longer request says itself what it is about. */
+/** A longer request says by itself what it is about. */
 const longestFollowUp = 8
 
 /** Words that stand for something that was said before; "this app" names a thing of its own, "this" alone does not. */

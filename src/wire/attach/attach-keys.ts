@@ -4,7 +4,7 @@ export type AttachKeys = { push(text: string): { typed: string; leaves: boolean 
 /** The name of the key that leaves a terminal of the crew. */
 export const detachKey = 'Ctrl+]'
 
-/** Ctrl+] as terminals send it: as a character, and in the two notations that programs can ask for. */
+/** Ctrl+] as terminals send it: as a character, and in the two other notations that programs can ask for. */
 const detachSequence = /\u001d|\u001b\[93;5(?::1)?u|\u001b\[27;5;93~/
 
 const pasteMarks = /\u001b\[20[01]~/g

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { TerminalRow } from '../../core/screen/machine-terminals.ts'
 import type { Exit, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
@@ -10,7 +11,7 @@ import { shownWords } from '../frames/frames.ts'
 import { readDrawn, signedOutReason, terminalsPath, terminalsProtocol } from '../../page/terminal-frames.ts'
 import { DialFailed, dialHub } from '../frames/web-socket-carrier.ts'
 
-type Parts = { url: string; key: string; clock: Clock; env: Readonly<Record<string, string | undefined>> }
+type HubTerminalParts = { url: string; key: string; clock: Clock; env: Env }
 
 const firstPauseMs = 500
 const longestPauseMs = 10_000
@@ -25,13 +26,13 @@ const channel = 1
 
 /** The terminals of all machines, as a hub shows them to one person. Reconnects when the connection is lost. */
 export class HubTerminals {
-  #parts: Parts
+  #parts: HubTerminalParts
   #connection: Connection | undefined
   #rows = Promise.withResolvers<readonly TerminalRow[]>()
   #shown: HubTerminal | undefined
   #over = new AbortController()
 
-  constructor(parts: Parts) {
+  constructor(parts: HubTerminalParts) {
     this.#parts = parts
   }
 

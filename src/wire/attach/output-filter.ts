@@ -42,11 +42,11 @@ const dropped = new RegExp(
     '\\u001b\\[(?:1[13-9]|2[01])(?:;\\d+)*t',
     '\\u001b\\[>[\\d;]*q',
     '\\u001b\\[\\?u',
-    // Questions for its colours and its clipboard.
+    // Questions for the terminal's colours and its clipboard.
     '\\u001b\\](?:[45];\\d+|1\\d|52;[^;\\u0007\\u001b]*);\\?(?:\\u0007|\\u001b\\\\)',
     '\\u001bP[\\d;]*[$+]q[^\\u001b]*\\u001b\\\\',
     '\\u0005',
-    // Wiping the person's scrollback, and resetting their whole terminal.
+    // Sequences that wipe the person's scrollback, or reset their whole terminal.
     '\\u001b\\[3J',
     reset,
   ].join('|'),

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import type { AnsweringFrame, AskingFrame, FrameData } from './frames.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { mostBuffered } from './connection.ts'
-import { failureKindOf, mostAsked, OutputPiece, readAsking, windowBytes, WireFailure, written } from './frames.ts'
+import { failureKindOf, mostAsked, OutputPiece, readAsking, windowBytes, WireFailure, encodeFrame } from './frames.ts'
 
 /** The largest piece of output in one frame, so that the streams of a connection take turns. */
 const largestPiece = 16 * 1024
@@ -34,7 +34,7 @@ class Running {
 
   wake = () => {}
 
-  /** Made on first use: most requests are answered at once. */
+  /** The signal is made on first use, because most requests are answered at once. */
   get signal(): AbortSignal {
     this.#over ??= new AbortController()
     if (this.isLeft) this.#over.abort('left')
@@ -90,11 +90,11 @@ export class WireAnswering {
 
   #take(data: FrameData): void {
     const frame = readAsking(data)
-    if (!frame) return this.#connection.end('a frame came that no request can have', true)
+    if (!frame) return this.#connection.end('a frame came that cannot belong to a request', true)
     const running = this.#running.get(frame.id)
     if (frame.type === 'ask') {
       const by = frame.by ?? this.#own
-      if (!by) this.#connection.end('a frame came that no request can have', true)
+      if (!by) this.#connection.end('a frame came that cannot belong to a request', true)
       else if (running) this.#connection.end('the number of a request was used twice', true)
       else if (this.#running.size >= mostAsked)
         this.#fail(frame.id, new WireFailure('busy', 'This machine answers too many requests already.'))
@@ -126,7 +126,7 @@ export class WireAnswering {
           `There is no request "${method.slice(0, 64)}" here. This version of termaite knows: ${this.#answers.methods().join(', ')}.`,
         )
       const result = Symbol.asyncIterator in answer ? await this.#stream(id, running, answer) : await answer
-      const done = written({ type: 'done', id, result: result ?? null })
+      const done = encodeFrame({ type: 'done', id, result: result ?? null })
       if (done === undefined) throw new WireFailure('long', 'The answer of the machine is too long to be sent.')
       // A short answer overtakes the streams; long answers wait here, because their number is limited.
       if (done.length > mostBuffered) await this.#connection.sendWithRoom(done, this.#connection.ended)
@@ -155,7 +155,7 @@ export class WireAnswering {
 
   /** Sends a part of a stream when its reader and the connection have room for it. */
   async #put(running: Running, frame: Extract<AnsweringFrame, { type: 'item' | 'output' }>): Promise<void> {
-    const data = written(frame) ?? (frame.type === 'item' ? this.#shorter(frame) : undefined)
+    const data = encodeFrame(frame) ?? (frame.type === 'item' ? this.#shorter(frame) : undefined)
     if (data === undefined) throw new WireFailure('long', 'A part of the answer is too long to be sent.')
     while (running.room <= 0 && !running.isLeft) await new Promise<void>((resolve) => (running.wake = resolve))
     running.room -= data.length
@@ -164,7 +164,7 @@ export class WireAnswering {
 
   #shorter({ id, item }: Extract<AnsweringFrame, { type: 'item' }>): FrameData | undefined {
     for (const short of this.#answers.shorter?.(item) ?? []) {
-      const data = written({ type: 'item', id, item: short })
+      const data = encodeFrame({ type: 'item', id, item: short })
       if (data !== undefined) return data
     }
     return undefined
@@ -172,7 +172,7 @@ export class WireAnswering {
 
   #fail(id: number, error: unknown): void {
     this.#connection.send(
-      written({ type: 'failed', id, kind: failureKindOf(error), why: messageOf(error).slice(0, 2_000) })!,
+      encodeFrame({ type: 'failed', id, kind: failureKindOf(error), why: messageOf(error).slice(0, 2_000) })!,
     )
   }
 }

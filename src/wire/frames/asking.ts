@@ -3,7 +3,7 @@ import type { Asker } from '../../hub/model/machine-work.ts'
 import type { Connection } from './connection.ts'
 import type { AnsweringFrame, AskingFrame, FrameData } from './frames.ts'
 import type { CallName, ParamsOf, StreamName } from './methods.ts'
-import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, written } from './frames.ts'
+import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, encodeFrame } from './frames.ts'
 
 /** `by` is the person in whose name the request is made. Without `withinMs`, the wait for an answer has no limit. */
 export type AskOptions = { by?: Asker; machine?: string; signal?: AbortSignal; withinMs?: number }
@@ -55,7 +55,7 @@ export class WireAsking implements Asking {
 
   #take(data: FrameData): void {
     const frame = readAnswering(data)
-    if (!frame) return this.#connection.end('a frame came that no answer can have', true)
+    if (!frame) return this.#connection.end('a frame came that cannot belong to an answer', true)
     const waiting = this.#waiting.get(frame.id)
     if (!waiting) {
       if (frame.id > this.#lastId) this.#connection.end('an answer came that nobody had asked for', true)
@@ -142,7 +142,7 @@ export class WireAsking implements Asking {
   }
 
   #send(frame: AskingFrame): boolean {
-    const data = written(frame)
+    const data = encodeFrame(frame)
     if (data !== undefined) this.#connection.send(data)
     return data !== undefined
   }

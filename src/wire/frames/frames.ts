@@ -82,7 +82,7 @@ export type FrameData = string | Uint8Array
 const headBytes = 12
 
 /** A frame in the form in which it is sent; undefined if it is too long, or cannot be written as JSON. */
-export function written(frame: AskingFrame | AnsweringFrame | Greeting): FrameData | undefined {
+export function encodeFrame(frame: AskingFrame | AnsweringFrame | Greeting): FrameData | undefined {
   if (frame.type === 'output') return writtenOutput(frame)
   try {
     const text = JSON.stringify(frame)

@@ -129,11 +129,11 @@ export class MethodAnswers implements Answers {
       params: object,
       context: AnswerContext,
     ) => Promise<unknown> | AsyncIterable<unknown>
-    return run(read(params, sent), context)
+    return run(parseParams(params, sent), context)
   }
 }
 
-function read<T>(params: Parser<T>, sent: unknown): T {
+function parseParams<T>(params: Parser<T>, sent: unknown): T {
   try {
     return params.parse(sent)
   } catch (error) {

@@ -27,7 +27,7 @@ export function unixCarrier(socket: Socket): Carrier {
       return socket.writableLength
     },
     send(data) {
-      if (socket.writable) socket.write(framed(data))
+      if (socket.writable) socket.write(frameBytes(data))
     },
     close() {
       socket.end()
@@ -38,7 +38,7 @@ export function unixCarrier(socket: Socket): Carrier {
   }
 }
 
-function framed(data: FrameData): Buffer {
+function frameBytes(data: FrameData): Buffer {
   const isText = typeof data === 'string'
   const length = isText ? Buffer.byteLength(data) : data.length
   const frame = Buffer.allocUnsafe(headBytes + length)

@@ -1,3 +1,4 @@
+import type { Env } from '../../base/env.ts'
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Carrier } from './connection.ts'
@@ -51,7 +52,7 @@ export function webSocketCarrier(socket: WebSocket): Carrier {
   }
 }
 
-export type DialParts = { clock: Clock; env: Readonly<Record<string, string | undefined>> }
+export type DialParts = { clock: Clock; env: Env }
 
 /** A socket of the hub that is not the usual one: its protocol, and its longest frame. */
 type SocketKind = { protocol: string; longest: number }

@@ -55,7 +55,8 @@ export class TlsFiles {
       } catch (error) {
         const words = messageOf(error)
         // The two files are written one after the other, so they may not match for a moment.
-        if (words !== this.#failed) tell(`the renewed certificate cannot be used, the one before stays: ${words}`)
+        if (words !== this.#failed)
+          tell(`the renewed certificate cannot be used, the previous one stays in use: ${words}`)
         this.#failed = words
       }
     }
@@ -70,26 +71,28 @@ function stampOf({ cert, key }: TlsPair): string {
 }
 
 function readPair(paths: TlsPair): Known {
-  // Read before the files, so that the next check finds a change made meanwhile.
-  const stamp = named('--tls-cert or --tls-key', () => stampOf(paths))
+  // The times are read before the files, so that the next check finds a change made meanwhile.
+  const stamp = nameErrors('--tls-cert or --tls-key', () => stampOf(paths))
   const mode = statSync(paths.key).mode & 0o777
   if ((mode & 0o027) !== 0)
     throw new Error(
       `--tls-key: other users can read or change ${paths.key} (mode ${mode.toString(8)}). Allow only its owner to: chmod 600 ${paths.key}`,
     )
   const [cert, key] = [
-    named('--tls-cert', () => readFileSync(paths.cert, 'utf8')),
-    named('--tls-key', () => readFileSync(paths.key, 'utf8')),
+    nameErrors('--tls-cert', () => readFileSync(paths.cert, 'utf8')),
+    nameErrors('--tls-key', () => readFileSync(paths.key, 'utf8')),
   ]
-  const certificate = named(`--tls-cert: ${paths.cert} holds no certificate`, () => new X509Certificate(cert))
-  const secret = named(`--tls-key: ${paths.key} holds no private key without a password`, () => createPrivateKey(key))
+  const certificate = nameErrors(`--tls-cert: ${paths.cert} holds no certificate`, () => new X509Certificate(cert))
+  const secret = nameErrors(`--tls-key: ${paths.key} holds no private key without a password`, () =>
+    createPrivateKey(key),
+  )
   if (!certificate.checkPrivateKey(secret))
     throw new Error(`--tls-key: the key in ${paths.key} does not belong to the certificate in ${paths.cert}`)
   return { cert, key, certificate, stamp }
 }
 
 /** Runs work; its errors begin with the name of what was read. */
-function named<T>(name: string, work: () => T): T {
+function nameErrors<T>(name: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -15,7 +15,7 @@ import { HubError } from '../../hub/engine/rules/task-rules.ts'
 import { OutputPiece, WireFailure } from '../frames/frames.ts'
 import { RemoteTerminal } from '../frames/remote-terminal.ts'
 import {
-  placed,
+  placedEntryIn,
   readBegun,
   readConversations,
   readExit,
@@ -143,7 +143,7 @@ export class FarMachine {
     for await (const item of this.#stream('conversations.follow', { session, after }, signal))
       if (item === null) return yield undefined
       else {
-        const entry = placed(item)
+        const entry = placedEntryIn(item)
         if (entry) yield entry
       }
   }
@@ -173,7 +173,7 @@ export class FarMachine {
     call: async (method, params) => {
       const read = terminalReaders[method]
       if (!read) throw new Error('a terminal on another machine is only read here')
-      return told(read(await this.#call(method, params)))
+      return checkAnswer(read(await this.#call(method, params)))
     },
     stream: (method, params) => this.#items(method, params),
   }
@@ -234,7 +234,7 @@ function readDrawnPicture(value: unknown): Picture | undefined {
   return picture && { ...picture, text: drawable(picture.text) }
 }
 
-function told<T>(read: T | undefined): T {
+function checkAnswer<T>(read: T | undefined): T {
   if (read === undefined) throw new Error('the machine sent an answer that this hub cannot read')
   return read
 }

@@ -211,7 +211,7 @@ const page = parser(
   {
     title: line,
     project: line,
-    entries: list(recognised('an entry', placed), 0, 1_000),
+    entries: list(recognised('an entry', placedEntryIn), 0, 1_000),
     older: boolean(),
     newer: boolean(),
   },
@@ -225,7 +225,7 @@ export const readProjects = (value: unknown): KeptProject[] | undefined =>
 export const readPage = (value: unknown) => attempt(() => page.parse(value))
 
 /** An entry of a kept conversation at its position. */
-export function placed(value: unknown): PlacedEntry | undefined {
+export function placedEntryIn(value: unknown): PlacedEntry | undefined {
   const { at, entry } = (value ?? {}) as { at?: unknown; entry?: unknown }
   return Number.isSafeInteger(at) && Number(at) >= 0 && isEntry(entry) ? { at: Number(at), entry: entry } : undefined
 }

@@ -43,7 +43,7 @@ export async function serveMcpHttp(
   }
 }
 
-/** Larger than any task or text that a tool takes. */
+/** The largest body: larger than any task or text that a tool takes. */
 const mostBytes = 4 * 1024 * 1024
 
 /** Answers the MCP requests of clients whose access was checked; `caller` is the client. */

@@ -37,7 +37,7 @@ export class PeerAnswers extends MethodAnswers {
 
   /** A long event is cut and names the place of the whole. */
   *shorter(event: unknown): Generator<Event> {
-    const short = shortened(event as Event)
+    const short = shortenEvent(event as Event)
     if (short) yield short
     yield placeholder(event as Event)
   }
@@ -89,7 +89,7 @@ class TypingInOrder {
   }
 }
 
-function shortened(event: Event): Event | undefined {
+function shortenEvent(event: Event): Event | undefined {
   const place = placeOf(event)
   try {
     return JSON.parse(

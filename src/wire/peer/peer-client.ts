@@ -64,7 +64,7 @@ class PeerOverWire implements ConnectedPeer {
   }
 
   async close(): Promise<void> {
-    this.#connection.cut('this process needs the connection no more')
+    this.#connection.cut('this process no longer needs the connection')
   }
 
   #line = {

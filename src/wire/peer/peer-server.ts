@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { WireAnswering } from '../frames/answering.ts'
 import { Connection } from '../frames/connection.ts'
-import { wireVersion, written } from '../frames/frames.ts'
+import { wireVersion, encodeFrame } from '../frames/frames.ts'
 import { unixCarrier } from '../frames/unix-carrier.ts'
 import { PeerAnswers } from './peer-answers.ts'
 import { ensurePrivateFolder, ownSocketName, removeSocket, socketFolders } from './peer-sockets.ts'
@@ -28,7 +28,7 @@ export async function servePeer(peer: Peer, home: string, clock: Clock): Promise
   const connections = new Map<Connection, WireAnswering>()
   const server = createServer((socket) => {
     const connection = new Connection(unixCarrier(socket.unref()), clock)
-    connection.send(written({ type: 'hello', ...wireVersion, pid: process.pid })!)
+    connection.send(encodeFrame({ type: 'hello', ...wireVersion, pid: process.pid })!)
     connections.set(connection, new WireAnswering(connection, new PeerAnswers(peer), thisPerson))
     // A connection ends by itself; the server goes on with the others.
     void connection.over.then(() => connections.delete(connection))
@@ -53,7 +53,7 @@ export async function servePeer(peer: Peer, home: string, clock: Clock): Promise
 
 async function listenBelow(home: string, server: Server): Promise<string | undefined> {
   const folders = socketFolders(home)
-  // Tried twice: another process may remove an empty folder just before this one listens in it.
+  // Listening is tried twice: another process may remove an empty folder just before this one listens in it.
   for (const folder of [...folders, ...folders]) {
     const path = join(folder, ownSocketName())
     if (ensurePrivateFolder(folder) && (await listenAt(server, path))) return path

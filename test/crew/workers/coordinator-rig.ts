@@ -10,7 +10,7 @@ import { nativeAgent } from '../../../src/native/loop/native-loop.ts'
 import { frameOf } from '../../../src/native/loop/model-messages.ts'
 import { digestOf } from '../../../src/crew/workers/digest.ts'
 import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
-import { coordinated } from '../../../src/crew/workers/coordinator.ts'
+import { coordinatingAgent } from '../../../src/crew/workers/coordinator.ts'
 import { usualLimits } from '../../../src/core/work/tree-budget.ts'
 import { workerTools } from '../../../src/crew/workers/worker-tools.ts'
 import { scriptedModel } from '../../models/scripted-model.ts'
@@ -45,7 +45,7 @@ export function coordinator(
     ends: () => final.holdsBack(),
   })
   let closed = 0
-  const agent = coordinated(
+  const agent = coordinatingAgent(
     native,
     async (_, host, tree) => {
       rig.lead.host = host

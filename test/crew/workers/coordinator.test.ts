@@ -6,7 +6,7 @@ import type { ModelScript } from '../../models/scripted-model.ts'
 import { scriptedAgent } from '../../agents/scripted-agent.ts'
 import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
 import { InnerWorks } from '../../../src/core/work/inner-work.ts'
-import { coordinated } from '../../../src/crew/workers/coordinator.ts'
+import { coordinatingAgent } from '../../../src/crew/workers/coordinator.ts'
 import { usualLimits } from '../../../src/core/work/tree-budget.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { turnOf } from '../../contract/agent.ts'
@@ -158,7 +158,7 @@ test('another program as the coordinator is given a second piece when it answers
   const rig = boardOf(context, { a: [{ wait: 1_000 }, ...(answers() as [])] })
   const final = new FinalAnswer(rig.board)
   const cli = scriptedAgent('claude', [[{ say: 'Too early.' }], [{ say: 'Done, by worker_1.' }]])
-  const agent = coordinated(
+  const agent = coordinatingAgent(
     cli,
     async () => {
       await rig.board.spawn([wish('a')])

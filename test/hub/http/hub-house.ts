@@ -3,7 +3,6 @@ import type { Clock } from '../../../src/base/time/clock.ts'
 import type { HubAuditBook } from '../../../src/hub/model/access/hub-audit.ts'
 import type { HubLedger } from '../../../src/hub/model/hub-ledger.ts'
 import type { MachineParts } from '../../../src/hub/http/routes/machine-routes.ts'
-import type { HubServerOptions } from '../../../src/hub/http/hub-http.ts'
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { networkInterfaces } from 'node:os'
@@ -59,7 +58,7 @@ type Served = { hub: Hub; ledger: HubLedger; clock: Clock; audit?: HubAuditBook;
 /** Serves a hub at a free port of this machine, whose own key is `the-key`. The caller closes it. */
 export async function servedHub(
   { hub, ledger, clock, audit, machine }: Served,
-  options: Partial<HubServerOptions> = {},
+  options: Partial<Parameters<typeof serveHub>[0]> = {},
 ) {
   const own = { secret: () => 'the-key', made: () => 0, renew() {}, file: '' }
   const keys = new HubKeys({ book: ledger.keys, own, clock })
@@ -75,7 +74,7 @@ export async function servedHub(
 }
 
 /** A hub in memory at a free port, with the options of its front. */
-export async function hubHouse(t: TestContext, options: Partial<HubServerOptions> = {}) {
+export async function hubHouse(t: TestContext, options: Partial<Parameters<typeof serveHub>[0]> = {}) {
   const clock = new HandClock()
   const ledger = memoryHubLedger({ clock })
   const changes = new ChangeFeed(ledger)

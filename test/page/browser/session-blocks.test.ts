@@ -3,7 +3,7 @@ import type { Entry } from '../../../src/core/talk/entry.ts'
 import type { LiveTurn } from '../../../src/core/turns/machine-turns.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { conversationBlocks, grown } from '../../../src/page/browser/talk/session-blocks.ts'
+import { conversationBlocks, growState } from '../../../src/page/browser/talk/session-blocks.ts'
 
 let at = 0
 const entry = (id: string, over: object): PlacedEntry => ({
@@ -30,7 +30,7 @@ const told: LiveTurn = {
   inside: [],
 }
 
-const shown = (entries: readonly PlacedEntry[], live: Iterable<ReturnType<typeof grown>>) =>
+const shown = (entries: readonly PlacedEntry[], live: Iterable<ReturnType<typeof growState>>) =>
   conversationBlocks(entries, live).map(({ name, block }) => [
     name,
     block.type,
@@ -38,7 +38,7 @@ const shown = (entries: readonly PlacedEntry[], live: Iterable<ReturnType<typeof
   ])
 
 test('live words stand behind the entry that they came after, and wait for it', () => {
-  const live = [grown(undefined, told)]
+  const live = [growState(undefined, told)]
   assert.deepEqual(shown([prompt], live), [
     ['e1', 'prompt', 'Look'],
     ['t1 reply 0', 'reply', 'I look.'],
@@ -58,7 +58,10 @@ test('live words stand behind the entry that they came after, and wait for it', 
 
 test('kept entries take the place of live words, whichever come first', () => {
   const live = [
-    grown(grown(undefined, told), { ...told, speech: [{ ...part, part: 1, after: 'e3', from: 6, text: 'les.' }] }),
+    growState(growState(undefined, told), {
+      ...told,
+      speech: [{ ...part, part: 1, after: 'e3', from: 6, text: 'les.' }],
+    }),
   ]
   const kept = [
     ['e1', 'prompt', 'Look'],
@@ -72,8 +75,8 @@ test('kept entries take the place of live words, whichever come first', () => {
 })
 
 test('texts grow from where they differ, and a part that is gone is forgotten', () => {
-  const first = grown(undefined, told)
-  const next = grown(first, {
+  const first = growState(undefined, told)
+  const next = growState(first, {
     ...told,
     speech: [{ ...part, part: 1, after: 'e3', from: 4, text: 'trees' }],
     progress: [{ call: 'c1', from: 1, text: ' b' }],

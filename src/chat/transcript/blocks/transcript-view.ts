@@ -82,7 +82,8 @@ export class Transcript implements Component {
 
   /** How many blocks were added below since the end was last visible. */
   get unseen(): number {
-    // Keys grow downwards, except those of earlier blocks that were loaded later; the last block that the person saw may be gone.
+    // The keys of blocks grow downwards, except those of earlier blocks that were loaded later. The block with the key `#seen` may be
+    // gone, so keys are compared.
     return this.#placed.length - 1 - this.#placed.findLastIndex(({ block }) => block.key <= this.#seen)
   }
 

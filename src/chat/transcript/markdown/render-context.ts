@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { Theme } from '../../style/theme.ts'
 import type { FileChange } from '../../../core/talk/entry.ts'
 import type { DiffLine } from '../../style/diff-lines.ts'
@@ -19,7 +20,7 @@ export type RenderContext = {
 }
 
 /** Whether a terminal understands links; some print them. */
-export function canLink({ TERM, STY }: Readonly<Record<string, string | undefined>>): boolean {
+export function canLink({ TERM, STY }: Env): boolean {
   return TERM !== undefined && TERM !== 'dumb' && TERM !== 'linux' && STY === undefined
 }
 
@@ -58,7 +59,7 @@ export class LazyDetails {
     const known = this.#diffs.get(change)
     if (known === undefined) {
       this.#diffs.set(change, 'loading')
-      // Drawn without the diff until it is computed.
+      // The block is drawn without the diff until that is computed.
       void diffLines({ type: 'diff', ...change }).then((lines) => {
         this.#diffs.set(change, lines)
         this.#tell()

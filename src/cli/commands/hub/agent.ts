@@ -50,7 +50,7 @@ async function begin(io: Io, plan: SupervisionPlan, wishes: AgentOptions, linkWi
   // A resumed CLI gets the same arguments and settings again that connected it to the hub before.
   const wiring = profile?.screen ? await wire(io, profile, hub, { ...wishes, folder, keyFile }) : undefined
   if (wishes.dry) {
-    print(io, planned(plan, wiring?.how))
+    print(io, printedPlan(plan, wiring?.how))
     return 0
   }
   const { cwd, worktree, workspace, notes, isRemade = false } = await openWorkPlace(io, plan)
@@ -169,7 +169,7 @@ function wishesOf(values: Parsed['values']): AgentOptions {
 }
 
 /** The plan that --dry-run prints. */
-function planned(plan: SupervisionPlan, how?: string) {
+function printedPlan(plan: SupervisionPlan, how?: string) {
   const { place, agent, profile, leash, workflow, hub, state, resumed, clones } = plan
   const { cliSession: resume } = state
   const command = profile?.screen?.command({ leash, ...(resume === undefined ? {} : { resume }) })

@@ -2,7 +2,7 @@ import type { Io } from '../../../core/io.ts'
 import type { ArchiveCounts, LedgerStatus, TakenOver } from '../../../hub/model/ledger-archive.ts'
 import type { Parsed } from '../../arguments/cli-command.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { sizeWords } from '../../../base/text/size-words.ts'
 import { print, say, UsageError } from '../../../core/io.ts'
 import {
@@ -119,4 +119,4 @@ function showStatus(io: Io, status: LedgerStatus): void {
 }
 
 const stateWords = (tasks: NonNullable<LedgerStatus['tasks']>) =>
-  tasks.length === 0 ? 'none' : tasks.map(({ state, count }) => `${grouped(count)} ${state}`).join(', ')
+  tasks.length === 0 ? 'none' : tasks.map(({ state, count }) => `${groupDigits(count)} ${state}`).join(', ')

@@ -31,7 +31,7 @@ export async function showMachines(io: Io, values: Parsed['values'], words: read
   if (verb === 'forget' || verb === 'set') {
     if (name === undefined || more.length > 0)
       throw new UsageError(`hub machines ${verb} takes the name of one machine.`)
-    return withHub(io, (hub) => (verb === 'set' ? set(io, hub, name, values) : forget(io, hub, name)), server)
+    return withHub(io, (hub) => (verb === 'set' ? changeMachine(io, hub, name, values) : forget(io, hub, name)), server)
   }
   if (verb !== 'list' || name !== undefined)
     throw new UsageError(`hub machines: found "${words.join(' ')}", allowed: list, set <name>, forget <name>.`)
@@ -45,10 +45,10 @@ export async function showMachines(io: Io, values: Parsed['values'], words: read
 
 async function forget(io: Io, hub: HubClient, name: string): Promise<void> {
   await hub.operators.forgetMachine(name)
-  say(io, `The name ${name} is free: the next machine that links with it has it.`)
+  say(io, `The name ${name} is free: the next machine that links with it gets it.`)
 }
 
-async function set(io: Io, hub: HubClient, name: string, values: Parsed['values']): Promise<void> {
+async function changeMachine(io: Io, hub: HubClient, name: string, values: Parsed['values']): Promise<void> {
   const labels = typeof values.labels === 'string' ? labelsIn(values.labels) : undefined
   const limit = typeof values.limit === 'string' ? limitIn(values.limit) : undefined
   if (values.limit !== undefined && limit === undefined)

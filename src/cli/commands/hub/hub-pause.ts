@@ -35,14 +35,14 @@ export async function runPause(io: Io, { verb, values, words }: Call): Promise<n
       else await hub.operators.pause(target, defined({ why, drain: verb === 'drain' ? true : undefined }))
       const agents = await agentsOf(hub, target)
       const subject = subjectOf(target)
-      if (verb === 'resume') return told(io, values, agents, `${subject} tasks again.`)
+      if (verb === 'resume') return reportAgents(io, values, agents, `${subject} tasks again.`)
       if ('machine' in target && agents.length === 0)
         say(io, `No agent at the hub is on a machine ${target.machine} yet: the order counts when one comes.`)
       const head = `${subject} no new tasks until: termaite hub resume${wordsAfter(words)}.`
       if (verb === 'pause' || !values.wait)
-        return told(io, values, agents, `${head} ${workingWords(agents) ?? upper(noTask(target))}`)
+        return reportAgents(io, values, agents, `${head} ${workingWords(agents) ?? upper(noTask(target))}`)
       if (!values.json) say(io, head)
-      told(io, values, await drained(io, hub, target), `${nameOf(target)} is drained: ${noTask(target)}`)
+      reportAgents(io, values, await waitForIdle(io, hub, target), `${nameOf(target)} is drained: ${noTask(target)}`)
     },
     server,
   )
@@ -50,7 +50,7 @@ export async function runPause(io: Io, { verb, values, words }: Call): Promise<n
 }
 
 /** Waits until no agent of the target has a task, and says which ones still do when that changes. */
-async function drained(io: Io, hub: HubClient, target: PauseTarget): Promise<AgentNow[]> {
+async function waitForIdle(io: Io, hub: HubClient, target: PauseTarget): Promise<AgentNow[]> {
   for (let last = ''; ;) {
     const agents = await agentsOf(hub, target)
     const words = workingWords(agents)
@@ -68,7 +68,7 @@ async function agentsOf(hub: HubClient, target: PauseTarget): Promise<AgentNow[]
   return 'machine' in target ? all.filter(({ status }) => status?.machine === target.machine) : all
 }
 
-function told(io: Io, values: Parsed['values'], agents: readonly AgentNow[], words: string): void {
+function reportAgents(io: Io, values: Parsed['values'], agents: readonly AgentNow[], words: string): void {
   if (!values.json) return say(io, words)
   const working = agents.flatMap(({ id, task }) => (task === undefined ? [] : [{ agent: id, task }]))
   print(io, JSON.stringify({ agents: agents.map(({ id }) => id), working }))

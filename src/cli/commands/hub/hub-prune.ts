@@ -5,14 +5,14 @@ import { sizeWords } from '../../../base/text/size-words.ts'
 import { print, say, UsageError } from '../../../core/io.ts'
 import { ageWords } from '../../../hub/model/tasks/retention.ts'
 import { placeOf } from '../../../home/place.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { withKeys } from '../../../hub/server/key-desk.ts'
 import { retentionTime } from '../../../hub/server/retention-time.ts'
 import { confirm } from '../../../questions/terminal-questions.ts'
 import { readSettings } from '../../../settings/settings.ts'
 import { durationOf } from '../../arguments/args.ts'
 
-/** Removes finished tasks older than an age, after listing them. */
+/** Removes finished tasks that are older than a given age, after listing them. */
 export async function prune(io: Io, values: Parsed['values'], words: readonly string[]): Promise<number> {
   if (words.length > 0) throw new UsageError(`hub prune takes no words, but found "${words.join(' ')}".`)
   const server = typeof values.server === 'string' ? values.server : undefined
@@ -39,10 +39,10 @@ export async function prune(io: Io, values: Parsed['values'], words: readonly st
         sum.tasks += part.tasks
         sum.pipelines += part.pipelines
         more = part.more
-        if (more && io.err.isTTY) say(io, `Removed ${grouped(sum.tasks)} tasks so far …`)
+        if (more && io.err.isTTY) say(io, `Removed ${groupDigits(sum.tasks)} tasks so far …`)
       }
       if (json) print(io, JSON.stringify(sum))
-      else say(io, `Removed ${counted(sum.tasks, 'task')}. Long texts that no other task names follow within a day.`)
+      else say(io, `Removed ${countWords(sum.tasks, 'task')}. Long texts that no other task names follow within a day.`)
       return 0
     },
     server,
@@ -66,20 +66,20 @@ const countOf = ({ tasks }: Prunable) => tasks.reduce((sum, { count }) => sum + 
 const noneWords = (keptMs: number) =>
   `There is no finished task that nobody has touched for ${ageWords(keptMs)} and that nothing needs.`
 
-const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
+const countWords = (count: number, noun: string) => `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /**
  * Describes what is deleted: "3 finished tasks (2 COMPLETED, 1 FAILED) that nobody has touched for 30 days, with 1 pipeline, 4
  * notes and 2 long texts, 1.2 MB in all".
  */
 function prunableWords(found: Prunable, keptMs: number): string {
-  const states = found.tasks.map(({ state, count }) => `${grouped(count)} ${state}`).join(', ')
+  const states = found.tasks.map(({ state, count }) => `${groupDigits(count)} ${state}`).join(', ')
   const age = keptMs === 0 ? '' : ` that nobody has touched for ${ageWords(keptMs)}`
   const rest = [
-    counted(found.pipelines, 'pipeline'),
-    counted(found.notes, 'note'),
-    counted(found.texts, 'long text'),
+    countWords(found.pipelines, 'pipeline'),
+    countWords(found.notes, 'note'),
+    countWords(found.texts, 'long text'),
   ].filter((words) => !words.startsWith('0 '))
   const extras = rest.length === 0 ? '' : `, with ${rest.join(', ').replace(/, (?=[^,]*$)/, ' and ')}`
-  return `${counted(countOf(found), 'finished task')} (${states})${age}${extras}, ${sizeWords(found.bytes)} in all`
+  return `${countWords(countOf(found), 'finished task')} (${states})${age}${extras}, ${sizeWords(found.bytes)} in all`
 }

@@ -5,7 +5,7 @@ import type { Parsed } from '../../arguments/cli-command.ts'
 import type { Io } from '../../../core/io.ts'
 import { defined } from '../../../base/defined.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { table } from '../../../base/text/table.ts'
 import { print, say, UsageError } from '../../../core/io.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
@@ -71,9 +71,9 @@ export async function run(io: Io, { values, words: [noun = 'keys', ...words] }: 
     io,
     async (desk) => {
       if (verb === 'list') list(io, await desk.keys(), json)
-      else if (verb === 'add') shown(io, await desk.addKey(name, role, lifeMs), json)
-      else if (verb === 'rotate') shown(io, await desk.rotateKey(name, defined({ graceMs, lifeMs })), json)
-      else revoked(io, await desk.revokeKey(name), json)
+      else if (verb === 'add') printNewKey(io, await desk.addKey(name, role, lifeMs), json)
+      else if (verb === 'rotate') printNewKey(io, await desk.rotateKey(name, defined({ graceMs, lifeMs })), json)
+      else printRevoked(io, await desk.revokeKey(name), json)
     },
     server,
   )
@@ -105,7 +105,7 @@ function listAgents(io: Io, agents: AgentNow[], json: boolean): void {
     agent.status?.machine ?? '',
     agent.role,
     agent.task === undefined ? '' : shortId(agent.task),
-    agent.tokens === undefined ? '' : grouped(agent.tokens),
+    agent.tokens === undefined ? '' : groupDigits(agent.tokens),
     agent.cost === undefined ? '' : `$${agent.cost.toFixed(2)}`,
     when(agent.seen),
     ...(versions ? [agent.version ?? 'unknown'] : []),
@@ -151,7 +151,7 @@ function endWords({ ends, oldEnds }: ListedKey, now: number, when: (at: number) 
 }
 
 /** Prints a new secret alone on stdout, so that a script can keep it; everything else goes to stderr. */
-function shown(io: Io, made: NewKey | { file: string }, json: boolean): void {
+function printNewKey(io: Io, made: NewKey | { file: string }, json: boolean): void {
   if ('file' in made) {
     if (json) print(io, JSON.stringify(made))
     else say(io, `The new key is in ${made.file}. The old one no longer works.`)
@@ -161,12 +161,12 @@ function shown(io: Io, made: NewKey | { file: string }, json: boolean): void {
   if (json) return print(io, JSON.stringify({ ...key, key: secret }))
   const when = (at: number) => localTimeFrom(io.clock.now(), at)
   if (key.oldEnds !== undefined) say(io, `The old key of ${key.name} still works until ${when(key.oldEnds)}.`)
-  if (key.ends !== undefined) say(io, `The new key ends by itself: ${when(key.ends)}.`)
+  if (key.ends !== undefined) say(io, `The new key expires: ${when(key.ends)}.`)
   say(io, `The key of ${key.name} (${key.role}). It is shown only once. Give it to the client as TERMAITE_HUB_KEY:`)
   print(io, secret)
 }
 
-function revoked(io: Io, key: ListedKey, json: boolean): void {
+function printRevoked(io: Io, key: ListedKey, json: boolean): void {
   if (json) print(io, JSON.stringify(key))
   else say(io, `The key of ${key.name} (${key.role}) no longer works.`)
 }

@@ -16,7 +16,7 @@ import { taskBranchesIn } from '../../../worktrees/task-branches.ts'
 import { sinceOf } from '../../arguments/args.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 import { localTime } from '../../../base/time/local-time.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { diffWords, lastWork, sizeWords } from '../../../hub/model/tasks/task-changes.ts'
 import { oneLine, table } from '../../../base/text/table.ts'
 
@@ -82,13 +82,13 @@ export type Report = {
   done: Row[]
   review: Row[]
   failed: Row[]
-  /** Cancelled by somebody, or because a task that they need was cancelled. */
+  /** Tasks that somebody cancelled, or that needed a cancelled task. */
   cancelled: Row[]
   questions: Row[]
   open: Row[]
   /** The total usage of each agent that reports any, since the agent first registered. */
   spent: SpentBy[]
-  /** Sentences about every pause and drain, and about machines that run another version than the hub. */
+  /** Sentences about every pause and drain, and about machines whose version is not that of the hub. */
   paused?: string[]
   skew?: string
 }
@@ -209,7 +209,7 @@ function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
 /** One row for each agent, and a total. */
 function spentLines(spent: readonly SpentBy[]): string[] {
   const rows = spent.length > 1 ? [...spent, spent.reduce(together)] : spent
-  const cells = rows.map((row) => [`  ${row.agent}`, `${grouped(row.tokens)} tokens`, costWords(row)])
+  const cells = rows.map((row) => [`  ${row.agent}`, `${groupDigits(row.tokens)} tokens`, costWords(row)])
   return cells.length === 0 ? [] : table(cells).split('\n')
 }
 
@@ -222,5 +222,5 @@ function together(a: SpentBy, b: SpentBy): SpentBy {
 /** Says the cost, and for how many of the tokens it is known. */
 function costWords({ tokens, cost, priced = 0 }: Spent): string {
   if (cost === undefined) return 'no cost known'
-  return priced < tokens ? `$${cost.toFixed(4)} for ${grouped(priced)} of the tokens` : `$${cost.toFixed(4)}`
+  return priced < tokens ? `$${cost.toFixed(4)} for ${groupDigits(priced)} of the tokens` : `$${cost.toFixed(4)}`
 }

@@ -65,13 +65,13 @@ export async function run(io: Io, { values, words: [verb = 'list', ...rest] }: P
       if (verb === 'add' && values.file !== undefined) await addFile(io, hub, values, rest)
       else if (verb === 'schedule') await schedule(io, hub, rest, json)
       else if (pipelineVerb && (await toldPipeline(io, hub, pipelineVerb, rest[0], json))) return 0
-      else if (verb === 'add') shown(io, await add(io, hub, values, rest), json)
+      else if (verb === 'add') printTask(io, await add(io, hub, values, rest), json)
       else if (verb === 'list') list(io, await hub.state(listedTasks(values.all === true)), values.all === true, json)
       else if (verb === 'show') await show(io, hub, rest[0], json)
       else if (verb === 'answer' && (await answersOther(io, hub, rest, json))) return 0
       else if (verb === 'diff') await diff(io, hub, await taskLike(hub, rest[0]), tryIn(values))
       else if (verb === 'fetch') await fetchBranch(io, hub, await taskLike(hub, rest[0]), values)
-      else shown(io, await told(io, hub, verb, rest, values), json)
+      else printTask(io, await reportTask(io, hub, verb, rest, values), json)
       return 0
     },
     server,
@@ -111,7 +111,7 @@ async function agentNamed(hub: HubClient, typed: string): Promise<string> {
   throw new UsageError(`--agent: there is no agent "${typed}" at ${hub.url}.${meant} Agents: ${listed(names)}.`)
 }
 
-async function told(
+async function reportTask(
   io: Io,
   hub: HubClient,
   verb: string,
@@ -167,7 +167,7 @@ async function toldPipeline(
   return true
 }
 
-function shown(io: Io, task: Task, json: boolean): void {
+function printTask(io: Io, task: Task, json: boolean): void {
   if (json) print(io, JSON.stringify(task))
   else print(io, stripAnsi([shortId(task.id), task.state, task.agent].filter((part) => part !== undefined).join(' ')))
 }

@@ -26,7 +26,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       return 0
     case 'print': {
       const { warnings: _warnings, ...settings } = await read()
-      print(io, masked(settings, place.home, io.env))
+      print(io, maskSettings(settings, place.home, io.env))
       return 0
     }
     case 'validate': {
@@ -71,7 +71,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
 }
 
 /** Masks the environment values and headers of servers and agents, which often hold keys. */
-function masked(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env']): string {
+function maskSettings(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env']): string {
   const border = borderOf(env, home)
   const given = (name: string, values: unknown) => {
     for (const value of Object.values((values ?? {}) as Record<string, unknown>))

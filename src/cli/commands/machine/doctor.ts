@@ -95,7 +95,7 @@ async function readmit(doc: Doc<Health>, known: Health, checkups: readonly Check
   if (back(known) !== known) await doc.update(back)
 }
 
-/** Reports a broken health file as a warning, so that the report still comes. */
+/** Reports a broken health file as a warning, so that the rest of the report is still printed. */
 async function orSay<T>(io: Io, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

@@ -5,12 +5,12 @@ import { localTime } from '../../../base/time/local-time.ts'
 import { table } from '../../../base/text/table.ts'
 import { homeOf } from '../../../home/place.ts'
 import { print, say, UsageError } from '../../../core/io.ts'
-import { putBack, quarantined } from '../../../safety/wall/quarantine.ts'
+import { putBack, quarantineEntries } from '../../../safety/wall/quarantine.ts'
 
 /** Lists the files that were taken away from projects because programs could start from them, or puts some of them back. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const own = homeOf(io.env)
-  const all = quarantined(own)
+  const all = quarantineEntries(own)
   const [verb, id, ...more] = words
   if (verb === undefined) {
     if (values.json) print(io, JSON.stringify(all))
@@ -26,7 +26,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     return 0
   }
   if (verb !== 'restore' || id === undefined || more.length > 0)
-    throw new UsageError('quarantine: write termaite quarantine, or termaite quarantine restore <id>.')
+    throw new UsageError('quarantine: type termaite quarantine, or termaite quarantine restore <id>.')
   const found = all.find((one) => one.id === id)
   if (!found)
     throw new UsageError(

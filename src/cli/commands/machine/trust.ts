@@ -29,7 +29,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     await audit.record({ type: 'trust', what, answer })
     await audit.settle()
   }
-  if (list) return listed(io, book, json === true)
+  if (list) return listFolders(io, book, json === true)
   if (revoke) {
     const folder = resolve(io.cwd, words[0] ?? '.')
     const gone = await book.forget(folder)
@@ -47,7 +47,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const needsNothing = now.state === 'trusted' && !now.agreed
   if (now.agreed || (needsNothing && yes !== true && !io.in.isTTY)) {
     if (!json && now.files.length > 0) say(io, (await folderFileLines(place, now.files)).join('\n'))
-    return reported(io, place, now, json === true)
+    return reportTrust(io, place, now, json === true)
   }
   const shown = await shownText(place, now, book)
   if (yes !== true) {
@@ -67,7 +67,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       1,
     )
   if (yes === true && !json) print(io, shown)
-  return reported(io, place, after, json === true)
+  return reportTrust(io, place, after, json === true)
 }
 
 /** Everything that the trust is about: the files, the programs that they start, and what changed in them. */
@@ -76,7 +76,7 @@ async function shownText(place: Place, now: FolderTrust, book: TrustBook): Promi
   return (await questionText({ about: 'trust', text, from: [], shows, options: [] })).trimEnd()
 }
 
-function reported(io: Io, place: Place, { files, agreed }: FolderTrust, json: boolean): number {
+function reportTrust(io: Io, place: Place, { files, agreed }: FolderTrust, json: boolean): number {
   if (json) print(io, JSON.stringify({ folder: place.root, trusted: true, files }))
   else if (files.length === 0 && agreed)
     print(
@@ -95,7 +95,7 @@ function reported(io: Io, place: Place, { files, agreed }: FolderTrust, json: bo
   return 0
 }
 
-async function listed(io: Io, book: TrustBook, json: boolean): Promise<number> {
+async function listFolders(io: Io, book: TrustBook, json: boolean): Promise<number> {
   const all = await book.all()
   if (json) print(io, JSON.stringify(all))
   else if (all.length === 0) say(io, 'No folder is trusted.')

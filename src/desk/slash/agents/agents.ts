@@ -4,7 +4,7 @@ import type { App } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { AgentSettings } from '../../../settings/agent-settings.ts'
 import { localTime } from '../../../base/time/local-time.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { channelWords, leashWords } from '../../../turn/agent-channel.ts'
 import { findSubagents } from '../../../native/loop/subagent-files.ts'
 import { isTrusted } from '../shared/native-agent.ts'
@@ -27,7 +27,7 @@ export function agentsCommand(controls: DeskControls): Command {
   }
 }
 
-/** The subagents of termaite's own agent, with their files and the faults of these. */
+/** The subagents of termaite's own agent, with their files and what is wrong in those files. */
 async function subagentLines(app: App): Promise<string[]> {
   if (nativeAgents(app.settings).length === 0) return []
   const { cwd, root, home } = app.place
@@ -48,7 +48,7 @@ function line({ settings, leash }: App, agent: AgentSettings, { agents, next }: 
     agent.name,
     ...(next === agent.name ? ['takes the next turn'] : []),
     known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'not used in this mode',
-    `window ${grouped(windowOf(agent))}`,
+    `window ${groupDigits(windowOf(agent))}`,
     channelWords(agent),
     leashWords(agent, leashOf(settings, agent, { leash })),
   ]

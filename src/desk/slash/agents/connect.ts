@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 import type { ProviderName } from '../../../models/provider.ts'
 import type { KeyPlace, Keys } from '../../../safety/api-keys.ts'
@@ -93,7 +94,7 @@ function hasOwnLogin(name: ProviderName): boolean {
 }
 
 /** Warns when an environment variable overrides the stored key. */
-function firstWords(name: ProviderName, env: Readonly<Record<string, string | undefined>>): string[] {
+function firstWords(name: ProviderName, env: Env): string[] {
   const variable = providerOf(name).keys.find((one) => env[one])
   return variable === undefined ? [] : [`${variable} is set and overrides it.`]
 }

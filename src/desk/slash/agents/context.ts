@@ -6,7 +6,7 @@ import { keptFrame } from '../../../native/loop/session-frame.ts'
 import { foldersLine } from '../../../native/added-folders.ts'
 import { UsageError } from '../../../core/io.ts'
 import { languageServerLines } from '../../../native/native-diagnostics.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { windowOf } from '../../../settings/enabled-agents.ts'
 import { list, table } from '../../../base/text/table.ts'
 import { block } from '../shared/code-block.ts'
@@ -61,13 +61,13 @@ function fillText(name: string, { window, used, source, free, parts }: Fill): st
     .map((part) => [
       part.name,
       bar(part.tokens, window),
-      grouped(part.tokens),
+      groupDigits(part.tokens),
       share(part.tokens, window),
       madeOf(part),
     ])
   return [
-    `${name}: ${grouped(used)} of ${grouped(window)} tokens are used (${source}), ${share(used, window)}.`,
-    block(table([...rows, ['free', bar(free, window), grouped(free), share(free, window), '']])),
+    `${name}: ${groupDigits(used)} of ${groupDigits(window)} tokens are used (${source}), ${share(used, window)}.`,
+    block(table([...rows, ['free', bar(free, window), groupDigits(free), share(free, window), '']])),
   ].join('\n')
 }
 
@@ -75,8 +75,8 @@ function fillText(name: string, { window, used, source, free, parts }: Fill): st
 function cacheText(use: ReturnType<typeof cacheUse>): string[] {
   if (!use || use.last.input === 0) return []
   const words = ({ input, cached, written }: CacheUse) => {
-    const wrote = written > 0 ? `, and ${grouped(written)} were written to it` : ''
-    return `${grouped(cached)} of ${grouped(input)} input tokens were read from the provider's cache (${share(cached, input)})${wrote}`
+    const wrote = written > 0 ? `, and ${groupDigits(written)} were written to it` : ''
+    return `${groupDigits(cached)} of ${groupDigits(input)} input tokens were read from the provider's cache (${share(cached, input)})${wrote}`
   }
   return [`Last request: ${words(use.last)}.`, `This session: ${words(use.all)}.`]
 }
@@ -90,7 +90,7 @@ function bar(part: number, window: number): string {
 function madeOf({ of = [] }: Part): string {
   return of.length > 0
     ? list(
-        of.map(({ name, tokens }) => `${name} ${grouped(tokens)}`),
+        of.map(({ name, tokens }) => `${name} ${groupDigits(tokens)}`),
         mostNames,
       )
     : ''

@@ -3,7 +3,7 @@ import type { ProviderName } from '../../../models/provider.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { ModelChoice, NativeAgentSettings } from '../../../settings/agent-settings.ts'
 import { defined } from '../../../base/defined.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { sender } from '../../../models/http/http-client.ts'
 import { listModels } from '../../../models/open/model-list.ts'
 import { localServers } from '../../../models/open/local-servers.ts'
@@ -105,7 +105,7 @@ async function pickModel(
   if (provider === undefined) return undefined
   const options = models.map(({ id, window }) => ({
     id,
-    label: window === undefined ? id : `${id} (${grouped(window)} tokens)`,
+    label: window === undefined ? id : `${id} (${groupDigits(window)} tokens)`,
   }))
   const id = await choose(
     world,

@@ -51,7 +51,7 @@ function wishIn(args: string, names: readonly string[]): ReviewWish {
   if (at >= 0 && agent === undefined) throw new UsageError('name the agent after -a, for example: /review -a codex')
   if (words.length > 1)
     throw new UsageError(
-      `"${words.join(' ')}" is no range. Name one commit, branch or range (main..HEAD), and write after -- what to look at: /review main -- the locking`,
+      `"${words.join(' ')}" is not a range. Name one commit, branch or range (main..HEAD), and write after -- what to look at: /review main -- the locking`,
     )
   return {
     range: words[0] ?? '',

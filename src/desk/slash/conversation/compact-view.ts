@@ -6,7 +6,7 @@ import { compactAt } from '../../../core/talk/compaction.ts'
 import { viewTokens } from '../../../core/talk/tokens.ts'
 import { view } from '../../../core/talk/view.ts'
 import { compactedWords, compactNow } from '../../../turn/compaction.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { enabledAgents, smallestWindow, windowOf } from '../../../settings/enabled-agents.ts'
 import { table } from '../../../base/text/table.ts'
 import { block } from '../shared/code-block.ts'
@@ -44,12 +44,12 @@ export async function sizeText({ conversation, settings }: App): Promise<string>
   const smallest = smallestWindow(settings)
   const rows = enabledAgents(settings).map((agent) => [
     agent.name,
-    grouped(windowOf(agent)),
+    groupDigits(windowOf(agent)),
     agent.ownView ? 'the newest turns that fit' : share(tokens, windowOf(agent)),
     lastTurn(entries, agent.name),
   ])
   return [
-    `The next turn gets ${grouped(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${grouped(smallest)}).`,
+    `The next turn gets ${groupDigits(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${groupDigits(smallest)}).`,
     `At ${share(compactAt, 1)} termaite summarises the older half; /compact does that now.`,
     '',
     block(table([['AGENT', 'WINDOW', 'FULL', 'LAST TURN'], ...rows])),
@@ -60,7 +60,7 @@ export async function sizeText({ conversation, settings }: App): Promise<string>
 function lastTurn(entries: readonly Entry[], name: string): string {
   const last = entries.findLast((entry) => entry.type === 'usage' && entry.by === name)
   if (last?.type !== 'usage') return 'not known'
-  return `${grouped(last.input)} in, ${grouped(last.output)} out (${last.source})`
+  return `${groupDigits(last.input)} in, ${groupDigits(last.output)} out (${last.source})`
 }
 
 const share = (part: number, whole: number) => `${Math.round((part / whole) * 100)} %`

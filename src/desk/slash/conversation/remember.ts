@@ -89,7 +89,7 @@ function question({ owner, shown, note }: AgreedNote, typed: boolean, controls: 
         owner === 'project'
           ? { id: 'other', label: 'Add it to your own TERMAITE.md instead, for all projects' }
           : { id: 'other', label: 'Add it to the instructions of this project instead' },
-        ...(typed ? [{ id: 'send', label: 'It is no note: send it as a prompt' }] : []),
+        ...(typed ? [{ id: 'send', label: 'It is not a note: send it as a prompt' }] : []),
       ],
     }),
   }

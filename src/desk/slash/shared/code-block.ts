@@ -1,9 +1,9 @@
 import { stripAnsi } from '../../../base/text/ansi.ts'
-import { fenced } from '../../../base/text/markdown-fence.ts'
+import { fenceText } from '../../../base/text/markdown-fence.ts'
 
 /** Puts text that a program may have printed into a Markdown fence, without its colours. */
 export function block(text: string, language = 'text'): string {
-  return fenced(stripAnsi(text).trimEnd(), language)
+  return fenceText(stripAnsi(text).trimEnd(), language)
 }
 
 /** The bodies of the fenced blocks in a Markdown text; an unclosed block reaches to the end. */

@@ -39,18 +39,18 @@ export const isReserved = (name: string) => reserved.test(name)
 type KeyFollower = (id: string, by: HubCaller) => void | Promise<void>
 
 /** `invites`: the open invitations. Revoking the key of a name also withdraws its invitation. */
-type Parts = { book: HubKeyBook; own: OwnKey; clock: Clock; invites?: Pick<HubInviteBook, 'removeNamed'> }
+type HubKeyParts = { book: HubKeyBook; own: OwnKey; clock: Clock; invites?: Pick<HubInviteBook, 'removeNamed'> }
 
 /** The keys of the hub's clients, each with a name and a role. */
 export class HubKeys {
   #book: HubKeyBook
   #own: OwnKey
-  #invites: Parts['invites']
+  #invites: HubKeyParts['invites']
   #clock: Clock
   #uses: UseTimes
   #followers = new Set<KeyFollower>()
 
-  constructor({ book, own, clock, invites }: Parts) {
+  constructor({ book, own, clock, invites }: HubKeyParts) {
     this.#book = book
     this.#invites = invites
     this.#own = own
@@ -87,7 +87,7 @@ export class HubKeys {
     const now = this.#clock.now()
     return [
       { ...own, made: this.#own.made(), by: own.name },
-      ...(await this.#book.all()).map((key) => listed(key, now)),
+      ...(await this.#book.all()).map((key) => listedKey(key, now)),
     ]
   }
 
@@ -103,7 +103,7 @@ export class HubKeys {
     checkName(name)
     this.#span(lifeMs)
     await this.#sweep()
-    if ((await this.#book.all()).some((key) => sameName(key.name, name))) throw taken(name)
+    if ((await this.#book.all()).some((key) => sameName(key.name, name))) throw nameTaken(name)
   }
 
   /**
@@ -126,15 +126,15 @@ export class HubKeys {
     if (known?.name === name && known.role === 'agent') return known
     const id = `key-${randomBytes(4).toString('hex')}`
     const made = { id, name, role: 'agent' as const, hash, by, ...this.#span(lifeMs) }
-    if (known || !(await this.#book.put(made))) throw taken(name)
+    if (known || !(await this.#book.put(made))) throw nameTaken(name)
     this.#uses.begin(id)
-    return listed(made, made.made)
+    return listedKey(made, made.made)
   }
 
   /** The key whose present secret has this hash, as long as it is accepted. */
   async withSecretHash(hash: string): Promise<ListedKey | undefined> {
     const key = (await this.#book.all()).find((each) => each.hash === hash)
-    return key && !this.#isOver(key) ? listed(key, this.#clock.now()) : undefined
+    return key && !this.#isOver(key) ? listedKey(key, this.#clock.now()) : undefined
   }
 
   /** Makes a key of the role `agent` for one run, and revokes the key that the same client lent to this name before. */
@@ -182,7 +182,7 @@ export class HubKeys {
     if (!(await this.#book.remove(key.id))) throw absent(nameOrId)
     await this.#invites?.removeNamed(key.name)
     await this.#ended(key.id, by)
-    return listed(key, this.#clock.now())
+    return listedKey(key, this.#clock.now())
   }
 
   /** Calls the listener for every key that is revoked or expires. */
@@ -202,7 +202,7 @@ export class HubKeys {
       )
     this.#uses.begin(made.id)
     if (instead && instead.id !== made.id) await this.#ended(instead.id, by)
-    return { key: listed(made, made.made), secret }
+    return { key: listedKey(made, made.made), secret }
   }
 
   /** When a key that is made now begins to be valid, and when it expires. */
@@ -210,7 +210,7 @@ export class HubKeys {
     const made = this.#clock.now()
     if (lifeMs === undefined) return { made }
     if (!(lifeMs > 0 && lifeMs <= mostLifeMs))
-      throw new HubError('wrong', 'A key that ends by itself lasts more than no time and at most ten years.')
+      throw new HubError('wrong', 'A key that expires must last longer than 0 and at most ten years.')
     return { made, ends: made + lifeMs }
   }
 
@@ -245,7 +245,7 @@ const sameName = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
 const isOwn = (nameOrId: string) => nameOrId === own.id || sameName(nameOrId, own.name)
 
-function listed({ hash: _, old, ...key }: HubKey, now: number): ListedKey {
+function listedKey({ hash: _, old, ...key }: HubKey, now: number): ListedKey {
   return defined({ ...key, oldEnds: old && now < old.ends ? old.ends : undefined })
 }
 
@@ -255,12 +255,13 @@ function checkName(name: string): void {
       'wrong',
       `The name of a key has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.`,
     )
-  if (isReserved(name)) throw new HubError('wrong', `The name ${name} is kept for the hub itself. Choose another name.`)
+  if (isReserved(name))
+    throw new HubError('wrong', `The name ${name} is reserved for the hub itself. Choose another name.`)
 }
 
 const takenWords = (name: string) => `There is a key named ${name} already. Choose another name, or revoke that key.`
 
-const taken = (name: string) => new HubError('conflict', takenWords(name))
+const nameTaken = (name: string) => new HubError('conflict', takenWords(name))
 
 function absent(nameOrId: string): HubError {
   return new HubError('missing', `There is no key ${nameOrId}. Show the keys with: termaite hub keys`)

@@ -28,20 +28,20 @@ export class Invites {
   }
 
   async list(): Promise<ListedInvite[]> {
-    return (await this.#book.all()).map(listed)
+    return (await this.#book.all()).map(listedInvite)
   }
 
   /** Makes an invitation for a name that has no key yet, and withdraws an earlier invitation for the same name. */
   async make(name: string, by: HubCaller, { validMs = usualValidMs, lifeMs }: InviteWish = {}): Promise<NewInvite> {
     if (!(validMs > 0 && validMs <= mostValidMs))
-      throw new HubError('wrong', 'The code of an invitation is valid for more than no time and at most 7 days.')
+      throw new HubError('wrong', 'The code of an invitation must be valid for longer than 0 and at most 7 days.')
     await this.#keys.checkFree(name, lifeMs)
     const code = codeOf(randomBytes(20))
     const made = this.#clock.now()
     const id = `invite-${randomBytes(4).toString('hex')}`
     const invite = defined({ id, name, hash: hashOf(code), by: by.name, made, ends: made + validMs, lifeMs })
     await this.#book.put(invite, made - listedMs)
-    return { invite: listed(invite), code }
+    return { invite: listedInvite(invite), code }
   }
 
   /**
@@ -59,10 +59,10 @@ export class Invites {
       : await this.#keys.admit(defined({ name, hash, by, lifeMs }))
     if (!key) return undefined
     if (!used) await this.#book.use(id, { hash, at: this.#clock.now() })
-    return { invite: listed(invite), key }
+    return { invite: listedInvite(invite), key }
   }
 }
 
-function listed({ hash: _, used, ...invite }: HubInvite): ListedInvite {
+function listedInvite({ hash: _, used, ...invite }: HubInvite): ListedInvite {
   return defined({ ...invite, usedAt: used?.at })
 }

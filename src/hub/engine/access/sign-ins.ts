@@ -49,7 +49,7 @@ export class SignIns {
     this.#uses = new UseTimes({ clock, write: (id, at) => book.markUsed(id, at) })
   }
 
-  /** Makes a link: for one use within ten minutes, or for any number of uses within the wished hours. */
+  /** Makes a link: for one use within ten minutes, or for any number of uses within the given number of hours. */
   async makeLink({ role, session, hours }: LinkWish, by: HubCaller): Promise<NewLink> {
     checkWish({ role, session, hours }, by)
     await this.#sweep()

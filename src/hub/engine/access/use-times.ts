@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 /** The time of the last use is written at most this often. */
 const writtenMs = 10 * 60_000
 
-type Parts = {
+type UseTimeParts = {
   clock: Clock
   /** Stores the time of day at which a key or a sign-in was used. */
   write(id: string, at: number): Promise<void>
@@ -14,7 +14,7 @@ type Parts = {
  * day by hours neither ends a valid key nor keeps an expired one.
  */
 export class UseTimes {
-  #parts: Parts
+  #parts: UseTimeParts
   /** When each key or sign-in was last used, by `Clock.elapsed`. */
   #used = new Map<string, number>()
   /** When this process last wrote that time to the ledger, by `Clock.elapsed`. */
@@ -22,7 +22,7 @@ export class UseTimes {
   /** The last time of day that any process wrote for each key or sign-in. */
   #written = new Map<string, number>()
 
-  constructor(parts: Parts) {
+  constructor(parts: UseTimeParts) {
     this.#parts = parts
   }
 

@@ -5,7 +5,7 @@ import type { MachineRules } from '../../model/tasks/machine-rules.ts'
 import { defined } from '../../../base/defined.ts'
 import { FleetRules } from '../../model/tasks/machine-rules.ts'
 import { awayMs } from '../rules/presence.ts'
-import { offered } from '../rules/task-moves.ts'
+import { offerTask } from '../rules/task-moves.ts'
 
 /** How long a task that is meant for one agent waits for it while that agent is present. */
 const wishMs = 10 * 60_000
@@ -72,7 +72,8 @@ export async function claims(
     // This round already owns the rows that it has read or written.
     const others = [...chosen.values()].filter((id) => !rows.tasks.isKnown(id)).toSorted()
     const isOwn = others.length === 0 && [...chosen.keys()].every((agent) => likely.includes(agent))
-    // Sent together, and done by the ledger in this order: the rules that count are those after the agents' rows are locked.
+    // The requests are sent together, and the ledger does them in this order: the rules that count are those after the agents' rows are
+    // locked.
     const [claimed, there, rules] = await Promise.all([
       rows.ledger.claim(others),
       still([...chosen.keys()]),
@@ -101,7 +102,7 @@ export async function claims(
       const move = { at: rows.now, by: 'hub' }
       give(
         waiter,
-        { type: 'task', task: rows.tasks.replace(offered(row.task, waiter.agent, move)) },
+        { type: 'task', task: rows.tasks.replace(offerTask(row.task, waiter.agent, move)) },
         rows.steady - row.touched,
       )
     }
@@ -153,7 +154,7 @@ class MachineRoom {
   }
 }
 
-/** The eviction or the first message of an agent. */
+/** Gives a waiting agent the news that it was evicted, or its first message. */
 function deliver(rows: RoundRows, id: string): Given {
   const agent = rows.agent(id)
   if (agent.evicted !== undefined) {

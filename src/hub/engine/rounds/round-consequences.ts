@@ -16,7 +16,7 @@ export class RoundConsequences {
   callsAgents = false
   /** Whether an agent has lost or finished its task: its machine may have room for another one. */
   hasFreed = false
-  /** In how many ms the first of the rows that this round leaves is due. */
+  /** The time in ms until the first of the rows that this round leaves is due. */
   untilDue = Infinity
   #round: Pick<LedgerRound, 'now'>
 

@@ -7,7 +7,7 @@ import type { Waiter, WaitingAgents } from './waiting-agents.ts'
 import { claims } from './claims.ts'
 import { RoundRows } from './round-rows.ts'
 import { isRepeated, withRequest } from '../rules/repeated-request.ts'
-import { checkTicket, explained, HubError, NoTask, taskIdOf } from '../rules/task-rules.ts'
+import { checkTicket, explainMissing, HubError, NoTask, taskIdOf } from '../rules/task-rules.ts'
 
 /**
  * Something that a client wants from the hub. `reads` names the rows that it concerns; it is called again, with the rows that were read,
@@ -26,7 +26,7 @@ export type RoundRules = {
   stopped(rows: RoundRows): Promise<string[]>
 }
 
-type Parts = {
+type RoundParts = {
   ledger: HubLedger
   /** The name of this hub among those that share the ledger. */
   hub: string
@@ -53,7 +53,7 @@ const mostWishes = 200
 
 /** Decides wishes in rounds: those of one moment share a round and a write, and each is answered once its round is durable. */
 export class Rounds {
-  #parts: Parts
+  #parts: RoundParts
   #asked: Asked[] = []
   #running: Promise<void> | undefined
   #sweeps = false
@@ -62,7 +62,7 @@ export class Rounds {
   /** The numbers of own rounds that the ledger has not announced yet. */
   #own = new Set<number>()
 
-  constructor(parts: Parts) {
+  constructor(parts: RoundParts) {
     this.#parts = parts
   }
 
@@ -116,7 +116,7 @@ export class Rounds {
       )
     try {
       const { answers, gifts, changes, untilDue } = await ledger.round(async (_, rows: RoundRows) => {
-        const answers = asked.map(({ wish }) => decided(wish, rows))
+        const answers = asked.map(({ wish }) => decideWish(wish, rows))
         if (sweeps) await rules.sweep(rows)
         const { consequences } = rows
         const [, machines] = await Promise.all([
@@ -160,7 +160,7 @@ export class Rounds {
   /** The refusal with its full explanation; if the ledger fails in the meantime, the refusal as it is. */
   async #refuse(refused: HubError): Promise<HubError> {
     if (!(refused instanceof NoTask)) return refused
-    return this.#parts.ledger.look((look) => explained(look, refused)).catch(() => refused)
+    return this.#parts.ledger.look((look) => explainMissing(look, refused)).catch(() => refused)
   }
 
   /** Remembers the number of an own round, in place of the number of an attempt that did not succeed. */
@@ -236,7 +236,7 @@ async function rowsOf(round: LedgerRound, wishes: readonly Wish<unknown>[]): Pro
 }
 
 /** The answer to a wish, or its refusal, which leaves the other wishes of the round as they are. */
-function decided<T>(wish: Wish<T>, rows: RoundRows): { value: T } | { refused: HubError } {
+function decideWish<T>(wish: Wish<T>, rows: RoundRows): { value: T } | { refused: HubError } {
   try {
     return { value: wish.decide(rows) }
   } catch (error) {

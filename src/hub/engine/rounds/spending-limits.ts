@@ -15,7 +15,7 @@ import {
   raisedCap,
   spentOn,
 } from '../../model/tasks/spending-cap.ts'
-import { cancelled, noted, paused, queuedAgain, withCap } from '../rules/task-moves.ts'
+import { cancelTask, addNote, pauseTask, queuedAgain, withCap } from '../rules/task-moves.ts'
 import { HubError, isHeld } from '../rules/task-rules.ts'
 
 /**
@@ -47,10 +47,10 @@ export class SpendingLimits {
     if (task.state === 'BLOCKED' && task.options)
       rows.tasks.replace<BlockedTask>({ ...task, why: passed, question, options })
     else if (task.state === 'QUEUED' || isHeld(task))
-      rows.tasks.replace(paused(task, { at, why: passed, question, options }))
+      rows.tasks.replace(pauseTask(task, { at, why: passed, question, options }))
     else if (last)
       rows.tasks.replace(
-        noted(task, rows.note('hub', 'comment', `The task has ${passed}. ${lastWords(task, last)}`.trim())),
+        addNote(task, rows.note('hub', 'comment', `The task has ${passed}. ${lastWords(task, last)}`.trim())),
       )
   }
 
@@ -64,7 +64,7 @@ export class SpendingLimits {
     const pick = pickIn(task.options, text)
     const at = rows.now
     if (pick === 'stop') {
-      rows.tasks.replace(cancelled(task, { at, by, why: `stopped: ${task.why}` }))
+      rows.tasks.replace(cancelTask(task, { at, by, why: `stopped: ${task.why}` }))
       return
     }
     const note = rows.note(by, 'answer', task.options.find(({ id }) => id === pick)!.label)
@@ -81,8 +81,8 @@ export class SpendingLimits {
     const spent = spentOn(task)
     if (!cap || !allowed || passedCap(spent, allowed) === undefined) return task
     const next = raisedCap(spent, cap, allowed)
-    const text = `Tried again with as much again, up to ${capWords(next)}.`
-    return withCap(noted(task, rows.note(by, 'comment', text)), cap, next)
+    const text = `Tried again with the same amount on top, up to ${capWords(next)}.`
+    return withCap(addNote(task, rows.note(by, 'comment', text)), cap, next)
   }
 
   /** Adds a report to the day of a workspace. */

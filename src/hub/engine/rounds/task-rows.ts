@@ -9,7 +9,7 @@ import { defined } from '../../../base/defined.ts'
 import { deadlineOf } from '../../model/hub-ledger.ts'
 import { removedWords } from '../../model/tasks/retention.ts'
 import { KnownRows } from './known-rows.ts'
-import { noted } from '../rules/task-moves.ts'
+import { addNote } from '../rules/task-moves.ts'
 import { isFinished, isHeld, leaseMs, NoTask } from '../rules/task-rules.ts'
 
 /** The tasks of one round, those that others need, and which agent has which of them. */
@@ -46,7 +46,7 @@ export class TaskRows {
     return true
   }
 
-  /** Takes over tasks that the ledger found by other means than their ids; returns them as they are in this round. */
+  /** Takes over tasks that the ledger found by means other than their ids; returns them as they are in this round. */
   learn(rows: readonly TaskRow[]): Task[] {
     this.#rows.learn(this.#hold(rows))
     return rows.flatMap(({ task }) => this.#rows.get(task.id)?.task ?? [])
@@ -136,7 +136,7 @@ export class TaskRows {
   /** Changes a note, even one that the task no longer carries. */
   renote(task: Task, note: TaskNote): void {
     if (task.notes.some(({ number }) => number === note.number)) {
-      this.replace(noted(task, note))
+      this.replace(addNote(task, note))
       return
     }
     this.#notes.push({ task: task.id, note })

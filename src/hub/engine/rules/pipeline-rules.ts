@@ -7,7 +7,7 @@ import { defined } from '../../../base/defined.ts'
 import { durationText } from '../../../base/time/duration.ts'
 import { filledPrompt, handedBytes } from '../../model/tasks/handed-results.ts'
 import { templateText } from '../../../core/data/prompt-template.ts'
-import { failed, queuedAgain } from './task-moves.ts'
+import { failTask, queuedAgain } from './task-moves.ts'
 import { HubError, newTask } from './task-rules.ts'
 
 /** A run of a plan that begins: its id, who adds it, and a note about it. */
@@ -128,7 +128,7 @@ export function lateTask(task: Task, now: number): UndoneTask | undefined {
   const deadline = task.pipeline?.deadline
   if (deadline === undefined || deadline > now || !mayBeLate(task)) return undefined
   const time = `${new Date(deadline).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return failed(task, { at: now, by: 'hub', why: `was not done before its deadline, ${time}` })
+  return failTask(task, { at: now, by: 'hub', why: `was not done before its deadline, ${time}` })
 }
 
 function mayBeLate(task: Task): task is QueuedTask | HeldTask | BlockedTask {

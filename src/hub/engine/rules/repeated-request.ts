@@ -13,7 +13,10 @@ const mostRemembered = 50
 export function requestName(by: string, act: string, key: string | undefined): string | undefined {
   if (key === undefined) return undefined
   if (!/^[\x21-\x7e]{1,200}$/.test(key))
-    throw new HubError('wrong', 'An idempotency key has 1 to 200 letters, digits and signs of ASCII, and no spaces.')
+    throw new HubError(
+      'wrong',
+      'An idempotency key has 1 to 200 ASCII letters, digits and punctuation marks, and no spaces.',
+    )
   return sha256()
     .update(JSON.stringify([by, act, key]))
     .digest('hex')

@@ -27,18 +27,18 @@ export class Retention {
   async removeSome(keptMs: number): Promise<Pruned> {
     // A ledger in a file answers without a pause: requests that came in meanwhile go first.
     await breath()
-    const pruned = await this.#ledger.round((round) => removed(round, keptMs))
+    const pruned = await this.#ledger.round((round) => removeExpired(round, keptMs))
     if (!pruned.more) await this.#ledger.shrink?.()
     return pruned
   }
 
-  /** Removes everything of that age, until the signal aborts. */
+  /** Removes all tasks that are old enough, until the signal aborts. */
   async removeAll(keptMs: number, signal: AbortSignal): Promise<void> {
     for (let more = true; more && !signal.aborted;) ({ more } = await this.removeSome(keptMs))
   }
 }
 
-async function removed(round: LedgerRound, keptMs: number): Promise<Pruned> {
+async function removeExpired(round: LedgerRound, keptMs: number): Promise<Pruned> {
   const found = await round.expired(keptMs, mostTasks)
   const named = [...new Set(found.flatMap(({ task }) => task.pipeline?.id ?? []))]
   const theirs = named.length === 0 ? [] : await round.tasksOf(named)

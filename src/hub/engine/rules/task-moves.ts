@@ -36,47 +36,47 @@ export function queuedAgain(
   move: Move & { why?: string; wish?: string; returns?: number },
 ): QueuedTask {
   const { why, wish = task.wish, returns = task.returns } = move
-  return defined({ ...moved(task, 'QUEUED', move, why), why, wish, returns, result: task.result })
+  return defined({ ...moveTask(task, 'QUEUED', move, why), why, wish, returns, result: task.result })
 }
 
 /** Gives a task to an agent, which has yet to acknowledge it. */
-export function offered(task: QueuedTask, agent: string, move: Move): OfferedTask {
-  return defined({ ...moved(task, 'PENDING_ACK', move), agent, result: task.result })
+export function offerTask(task: QueuedTask, agent: string, move: Move): OfferedTask {
+  return defined({ ...moveTask(task, 'PENDING_ACK', move), agent, result: task.result })
 }
 
-export function acknowledged(task: OfferedTask, at: number): WorkingTask {
+export function acknowledgeTask(task: OfferedTask, at: number): WorkingTask {
   const { agent, result } = task
-  return defined({ ...moved(task, 'ASSIGNED', { at, by: agent }), agent, heard: at, result })
+  return defined({ ...moveTask(task, 'ASSIGNED', { at, by: agent }), agent, heard: at, result })
 }
 
 /** Keeps a report of progress; the first one moves the task to IN_PROGRESS. */
-export function progressed(task: WorkingTask, note: NewNote): WorkingTask {
+export function noteProgress(task: WorkingTask, note: NewNote): WorkingTask {
   const { agent, result } = task
   const heard = note.at
   if (task.state === 'IN_PROGRESS') return { ...task, heard, ...noting(task, note) }
-  return defined({ ...moved(task, 'IN_PROGRESS', { at: note.at, by: agent, note }), agent, heard, result })
+  return defined({ ...moveTask(task, 'IN_PROGRESS', { at: note.at, by: agent, note }), agent, heard, result })
 }
 
 /** Blocks the task until its question is answered. */
-export function blocked(task: WorkingTask, why: string, note: NewNote): BlockedTask {
+export function blockTask(task: WorkingTask, why: string, note: NewNote): BlockedTask {
   const { agent, heard, result } = task
   const move = { at: note.at, by: agent, note }
-  return defined({ ...moved(task, 'BLOCKED', move, why), agent, heard, why, question: note.text, result })
+  return defined({ ...moveTask(task, 'BLOCKED', move, why), agent, heard, why, question: note.text, result })
 }
 
 /** Pauses a task because the hub asks a person before it goes on; its agent has to stop. */
-export function paused(
+export function pauseTask(
   task: QueuedTask | HeldTask,
   { at, why, question, options }: { at: number; why: string; question: string; options: Option[] },
 ): BlockedTask {
   const { heard, result, agent = task.tries?.at(-1)?.agent ?? 'unknown' } = task
   const note: NewNote = { at, by: 'hub', kind: 'question', text: question }
-  const base = moved(task, 'BLOCKED', { at, by: 'hub', note }, why)
+  const base = moveTask(task, 'BLOCKED', { at, by: 'hub', note }, why)
   return defined({ ...base, agent, heard, why, question, options, result })
 }
 
 /** A paused task as its agent had it: an agent that had finished when the cap was passed may still give its answer. */
-export function unpaused(task: BlockedTask): WorkingTask {
+export function resumeTask(task: BlockedTask): WorkingTask {
   const { why: _1, question: _2, options: _3, tries = [], heard = task.moved, ...rest } = task
   const { ended: _4, end: _5, ...last } = tries.at(-1) ?? {}
   return { ...rest, state: 'IN_PROGRESS', heard, tries: [...tries.slice(0, -1), ...('number' in last ? [last] : [])] }
@@ -88,7 +88,7 @@ export function withCap<T extends Task>(task: T, cap: SpendingCap | undefined, a
 }
 
 /** Ends the agent's work on a task: with the result, or with the reason why there is no result. */
-export function responded(
+export function endWork(
   task: WorkingTask,
   status: 'COMPLETED' | 'IN_REVIEW' | 'FAILED',
   work: TryWork,
@@ -99,22 +99,22 @@ export function responded(
   const move = { at: note.at, by: agent, note, work }
   if (status === 'FAILED') {
     const why = result.message
-    return { ...moved(task, status, move, why), agent, heard, why, result }
+    return { ...moveTask(task, status, move, why), agent, heard, why, result }
   }
   // Two equal branches, so that the compiler sees which kind of task each status produces.
-  if (status === 'IN_REVIEW') return { ...moved(task, status, move), agent, heard, result }
-  return { ...moved(task, status, move), agent, heard, result }
+  if (status === 'IN_REVIEW') return { ...moveTask(task, status, move), agent, heard, result }
+  return { ...moveTask(task, status, move), agent, heard, result }
 }
 
-export function approved(task: ReviewedTask, move: Move & { merged?: TaskMerge }): DoneTask {
+export function approveTask(task: ReviewedTask, move: Move & { merged?: TaskMerge }): DoneTask {
   const { agent, heard, result } = task
   const { at, by, merged } = move
   const reviewed = withReview(mergeForgotten(task), defined({ at, by, verdict: 'approved' as const, merged }))
-  return defined({ ...moved(reviewed, 'APPROVED', move), agent, heard, result })
+  return defined({ ...moveTask(reviewed, 'APPROVED', move), agent, heard, result })
 }
 
 /** Sends a task in review back to the queue, for the agent that did it, with the reason. */
-export function rejected(task: ReviewedTask, move: Move & { note: NewNote }): QueuedTask {
+export function rejectTask(task: ReviewedTask, move: Move & { note: NewNote }): QueuedTask {
   const { at, by, note } = move
   const reviewed = withReview(task, { at, by, verdict: 'rejected', text: note.text })
   return queuedAgain(reviewed, { ...move, wish: task.agent })
@@ -175,18 +175,18 @@ export function withChecks<T extends Task>(task: T, checks: NonNullable<TaskTry[
   }
 }
 
-export function failed(
+export function failTask(
   task: QueuedTask | HeldTask | BlockedTask,
   move: Move & { why: string; returns?: number },
 ): UndoneTask {
   const { agent, heard, result } = task
   const { why, returns = task.returns } = move
-  return defined({ ...moved(task, 'FAILED', move, why), agent, heard, why, returns, result })
+  return defined({ ...moveTask(task, 'FAILED', move, why), agent, heard, why, returns, result })
 }
 
-export function cancelled(task: OpenTask, move: Move & { why: string }): UndoneTask {
+export function cancelTask(task: OpenTask, move: Move & { why: string }): UndoneTask {
   const { agent, heard, result } = task
-  return defined({ ...moved(task, 'CANCELLED', move, move.why), agent, heard, why: move.why, result })
+  return defined({ ...moveTask(task, 'CANCELLED', move, move.why), agent, heard, why: move.why, result })
 }
 
 /** Adds an agent's usage to its own last try of a task. */
@@ -200,13 +200,17 @@ export function withSpent<T extends Task>(task: T, agent: string, more: Spent): 
 }
 
 /** Changes the priority or the agent of a queued task; an empty wish removes the wish. */
-export function redirected(task: QueuedTask, change: { priority?: number; wish?: string }, note: NewNote): QueuedTask {
+export function redirectTask(
+  task: QueuedTask,
+  change: { priority?: number; wish?: string },
+  note: NewNote,
+): QueuedTask {
   const { priority = task.priority, wish = task.wish } = change
   return defined({ ...task, priority, wish: wish === '' ? undefined : wish, ...noting(task, note) })
 }
 
 /** Adds a note without moving the task. */
-export function noted<T extends Task>(task: T, note: NewNote): T {
+export function addNote<T extends Task>(task: T, note: NewNote): T {
   return { ...task, ...noting(task, note) }
 }
 
@@ -216,8 +220,8 @@ export function noted<T extends Task>(task: T, note: NewNote): T {
  */
 const notBefore = ({ history }: Task, at: number) => Math.max(at, history.at(-1)?.at ?? at)
 
-/** The fields that a task has in every state, after a move to this one. */
-function moved<S extends TaskState>(
+/** The fields that a task has in every state, after a move to `state`. */
+function moveTask<S extends TaskState>(
   task: Task,
   state: S,
   { at: wished, by, note, work, merged }: Move & { work?: TryWork; merged?: TaskMerge },

@@ -51,7 +51,7 @@ export class NoTask extends HubError {
 }
 
 /** The refusal of a request that names a task which does not exist: if the task was removed, the refusal says so. */
-export async function explained(look: LedgerLook, missing: NoTask): Promise<HubError> {
+export async function explainMissing(look: LedgerLook, missing: NoTask): Promise<HubError> {
   const [exact] = await look.removed([missing.task])
   if (exact) return new HubError('gone', removedWords(exact))
   // A person types the beginning or the end of an id.
@@ -62,7 +62,7 @@ export async function explained(look: LedgerLook, missing: NoTask): Promise<HubE
 const shortestName = 4
 
 export type NewTask = {
-  /** Chosen by the caller, so that a request which is sent again because its answer got lost adds no second task. */
+  /** The id is chosen by the caller, so that a request which is sent again because its answer got lost adds no second task. */
   id?: string
   prompt: string
   workspace: string
@@ -155,15 +155,15 @@ export function taskIn<S extends TaskState>(task: Task, state: S, words: string)
 export function workOf(task: Task): WorkItem {
   const { id, needs, state } = task
   if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
-  if (state === 'FAILED') return { id, needs, state: 'dead', why: shortened(task.why) }
+  if (state === 'FAILED') return { id, needs, state: 'dead', why: shortenReason(task.why) }
   // If a person gave no reason, "cancelled" is not repeated as one.
-  const why = task.why === 'cancelled' ? undefined : task.why && shortened(task.why)
+  const why = task.why === 'cancelled' ? undefined : task.why && shortenReason(task.why)
   if (state === 'CANCELLED') return defined({ id, needs, state: 'dead' as const, cancelled: true as const, why })
   return { id, needs, state: state === 'QUEUED' ? 'waiting' : 'running' }
 }
 
 /** Keeps the beginning and the end of a reason: each dependent task that fails adds to it. */
-function shortened(why: string): string {
+function shortenReason(why: string): string {
   return why.length <= 300 ? why : `${why.slice(0, 100)} … ${why.slice(-200)}`
 }
 

@@ -76,7 +76,7 @@ export class TaskTexts {
         yield chunk
       }
     }
-    const size = await known(id, diffSize(counted(this.read({ id, bytes: 0 }))))
+    const size = await refuseUnknown(id, diffSize(counted(this.read({ id, bytes: 0 }))))
     return bytes === 0 ? undefined : defined({ id, bytes, ...size, cut })
   }
 
@@ -87,7 +87,7 @@ export class TaskTexts {
   ): Promise<TaskCheck> {
     const base = defined({ command, exit, why, ms, ranBy })
     if (id !== undefined) {
-      const bytes = await known(id, sizeOf(this.read({ id, bytes: 0 })))
+      const bytes = await refuseUnknown(id, sizeOf(this.read({ id, bytes: 0 })))
       return { ...base, output: endOf(output), whole: { id, bytes } }
     }
     if (output.length <= shownOutput) return { ...base, output }
@@ -146,7 +146,7 @@ async function sizeOf(chunks: AsyncIterable<Uint8Array>): Promise<number> {
 }
 
 /** Refuses the id of a text that was never sent. */
-async function known<T>(id: string, reading: Promise<T>): Promise<T> {
+async function refuseUnknown<T>(id: string, reading: Promise<T>): Promise<T> {
   try {
     return await reading
   } catch (error) {

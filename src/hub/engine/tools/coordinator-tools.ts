@@ -5,7 +5,7 @@ import type { AddedPlan } from '../../model/plans/schedule.ts'
 import type { HubTool } from '../access/hub-tool.ts'
 import { defined } from '../../../base/defined.ts'
 import { newId } from '../../../base/id.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { about, integer, numberAbove, optional, parser } from '../../../core/data/shape.ts'
 import { isFinished, taskIdOf } from '../rules/task-rules.ts'
 import { inputOf } from '../../model/operations/operations.ts'
@@ -69,10 +69,10 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
       'add_pipeline',
       'POST /api/pipelines',
       'write',
-      'Add all tasks of a plan to the queue, or none where the plan has a mistake; every mistake is named with its line. A plan with a schedule begins later, again and again.',
+      'Add all tasks of a plan to the queue, or none if the plan has a mistake; every mistake is named with its line. A plan with a schedule begins later, again and again.',
       parser({
         plan: about(
-          'The text of the plan in YAML: its name, and tasks with name, prompt and, where they wait for others, needs. The page pipelines of the termaite manual describes all fields.',
+          'The text of the plan in YAML: its name, and tasks with name, prompt and, if they wait for others, needs. The page pipelines of the termaite manual describes all fields.',
           text,
         ),
         workspaceId: text,
@@ -196,7 +196,7 @@ async function lastDiff(hub: Hub, task: Task): Promise<{ diff?: string }> {
   const text = await hub.texts.beginning(last.diff, mostDiff)
   if (text.length < last.diff.bytes && text.length >= mostDiff)
     return {
-      diff: `${text}\n[Cut: these are the first ${grouped(mostDiff)} characters of ${grouped(last.diff.bytes)} bytes. The whole diff: termaite task diff ${task.id.slice(-8)}${last.branch === undefined ? '' : `, or the branch ${last.branch}`}.]`,
+      diff: `${text}\n[Cut: these are the first ${groupDigits(mostDiff)} characters of ${groupDigits(last.diff.bytes)} bytes. The whole diff: termaite task diff ${task.id.slice(-8)}${last.branch === undefined ? '' : `, or the branch ${last.branch}`}.]`,
     }
   return { diff: text }
 }

@@ -52,7 +52,7 @@ export function hangUpSignal({ socket }: IncomingMessage, response: ServerRespon
   return gone.signal
 }
 
-/** More than any prompt or answer; longer texts are sent in pieces. */
+/** The longest body: longer than any prompt or answer. Longer texts are sent in pieces. */
 const mostBytes = 4 * 1024 * 1024
 
 type JsonBody = { json: unknown } | { refused: 400 | 413 | 415; why: string }

@@ -77,14 +77,14 @@ export class HubFront {
     const isProxy = this.#proxies.has(peer)
     if (!isEncrypted && !isNear && !isProxy)
       return {
-        refused: `this hub speaks plain HTTP, and only to its proxy: ${peer} is none of the addresses of --behind-proxy. Use ${this.#publicOrigin}`,
+        refused: `this hub speaks plain HTTP, and only to its proxy: ${peer} is not one of the addresses of --behind-proxy. Use ${this.#publicOrigin}`,
       }
     const { host = '', origin } = request.headers
     const isPublic = [this.#publicName, this.#publicHost].includes(host.toLowerCase())
     if (!isPublic && !(this.#isOwnName(host, isEncrypted) && (isNear || isEncrypted)))
       return { refused: this.#nameWords(host, isProxy && !isNear) }
     if (!this.#isKnownOrigin(origin, isEncrypted))
-      return { refused: `the page of another site (${origin}) asks nothing of this hub` }
+      return { refused: `the page of another site (${origin}) may not send requests to this hub` }
     const { address, hops } = isProxy ? this.#clientOf(request, peer) : { address: peer, hops: 0 }
     if (isPublic && isProxy && protocolOf(request, hops) === 'http')
       return {
@@ -115,7 +115,7 @@ export class HubFront {
 
   /**
    * Whether the page that sends a request, if any, has a name of this hub. Requests that change something need exactly the same origin,
-   * which the browser door checks.
+   * which `BrowserAccess` checks.
    */
   #isKnownOrigin(origin: string | undefined, isEncrypted: boolean): boolean {
     if (origin === undefined || origin === '') return true

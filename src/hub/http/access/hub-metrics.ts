@@ -57,7 +57,7 @@ export class HubMetrics {
       metric(
         'gauge',
         'oldest_waiting_task_seconds',
-        'How long the oldest task that could begin has waited for an agent; 0 where none waits.',
+        'How long the oldest task that could begin has waited for an agent; 0 if none waits.',
         [[{}, (numbers.oldestWaitingMs ?? 0) / 1000]],
       ),
       metric('gauge', 'ledger_bytes', 'The bytes that the ledger takes, in its file or its tables.', [
@@ -96,7 +96,7 @@ export class HubMetrics {
         [{}, numbers.ledgerErrors],
       ]),
       wakeText(numbers),
-      metric('gauge', 'open_requests', 'Requests without an end of their answer, with waiting agents and streams.', [
+      metric('gauge', 'open_requests', 'Requests whose answer is not complete, waiting agents and streams included.', [
         [{}, this.#open],
       ]),
       metric('gauge', 'open_sockets', 'WebSockets that are open.', [[{}, this.#sockets()]]),

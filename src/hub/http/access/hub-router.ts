@@ -273,12 +273,12 @@ function namedParts(wanted: readonly string[], given: readonly string[]): Record
   if (wanted.length !== given.length) return undefined
   if (!wanted.every((part, at) => part.startsWith(':') || part === given[at])) return undefined
   return Object.fromEntries(
-    wanted.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decoded(given[at]!)]] : [])),
+    wanted.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decodePart(given[at]!)]] : [])),
   )
 }
 
 /** Decodes a part of a path; a part that cannot be decoded stays as it is. */
-function decoded(text: string): string {
+function decodePart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

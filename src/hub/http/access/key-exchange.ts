@@ -19,7 +19,7 @@ type Doors = { door: BrowserAccess; front: HubFront; wrong: WrongKeys }
 type Books = { signIns: SignIns; invites?: Invites; clock: Clock; trail?: AuditTrail; version?: string }
 
 const linkIsOver =
-  'This link was used already, or its time is over. Make a new one with: termaite dashboard (or /dashboard in the chat).'
+  'This link was used already, or it has expired. Make a new one with: termaite dashboard (or /dashboard in the chat).'
 
 /** Signs a browser in: exchanges the secret of a link for a cookie, and a secret that the page keeps itself. */
 export async function signInBrowser(
@@ -47,7 +47,7 @@ export async function signInBrowser(
 }
 
 const codeIsOver =
-  'This code is not known: it was used already, its time is over, or it was typed wrongly. Make a new one on the machine of the hub with: termaite hub invite <name>'
+  'This code is not known: it was used already, it has expired, or it was typed wrongly. Make a new one on the machine of the hub with: termaite hub invite <name>'
 
 /** Admits the machine of an agent: exchanges the code of an invitation for a key whose secret the machine has made and keeps to itself. */
 export async function joinMachine(

@@ -11,7 +11,7 @@ import { bearerIn } from '../../../wire/http/http-server.ts'
 /** A request whose answer is not complete, and the hash of the secret that it came with, if any. */
 type OpenRequest = { response: ServerResponse; hash?: string }
 
-type Parts = {
+type OpenRequestParts = {
   keys: HubKeys
   signIns: SignIns
   clock: Clock
@@ -24,12 +24,12 @@ const lookMs = 10_000
 
 /** The requests that are not answered yet, such as waits and streams: each is cut when its key or sign-in is revoked or expires. */
 export class OpenRequests {
-  #parts: Parts
+  #parts: OpenRequestParts
   #open = new Map<HubCaller, OpenRequest>()
   /** For each request whose caller is being looked up, the keys and sign-ins that were revoked in the meantime. */
   #admitting = new Set<Set<string>>()
 
-  constructor(parts: Parts) {
+  constructor(parts: OpenRequestParts) {
     this.#parts = parts
   }
 

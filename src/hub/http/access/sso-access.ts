@@ -65,7 +65,7 @@ export class SsoAccess {
     if (typeof name !== 'string' || !nameForm.test(name) || isReserved(name))
       throw new HubError(
         'forbidden',
-        `the proxy names the person ${JSON.stringify(String(name).slice(0, 80))} in ${header}, which is no name that the hub takes: letters, digits and . _ @ + -, at most 128, and none that the hub keeps for itself`,
+        `the proxy names the person ${JSON.stringify(String(name).slice(0, 80))} in ${header}, which is not a name that the hub takes: letters, digits and . _ @ + -, at most 128, and not one that the hub keeps for itself`,
       )
     const role = this.#roleOf(request)
     if (role === undefined)

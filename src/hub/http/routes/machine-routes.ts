@@ -41,9 +41,10 @@ export function machineRoutes(
       return {}
     },
     'POST /api/turns/:id/answer': async ({ ask, picks }, { id, caller }) =>
-      reached(id, await turns?.answer(id, ask, picks, caller)),
-    'POST /api/turns/:id/steer': async (said, { id, caller }) => reached(id, await turns?.steer(id, said.text, caller)),
-    'POST /api/turns/:id/cancel': async (_, { id, caller }) => reached(id, await turns?.cancel(id, caller)),
+      checkTaken(id, await turns?.answer(id, ask, picks, caller)),
+    'POST /api/turns/:id/steer': async (said, { id, caller }) =>
+      checkTaken(id, await turns?.steer(id, said.text, caller)),
+    'POST /api/turns/:id/cancel': async (_, { id, caller }) => checkTaken(id, await turns?.cancel(id, caller)),
     'GET /api/sessions': async () => conversations?.list() ?? [],
     'GET /api/prompts': async () => prompts?.rules() ?? { allowed: false, agents: [] },
     'POST /api/prompts': async (wish, { caller }) => {
@@ -100,7 +101,7 @@ function checkZone(zone: string | undefined): void {
 }
 
 /** Throws if a turn could not take what a person sent to it. */
-function reached(turn: string, taken: boolean | undefined): object {
+function checkTaken(turn: string, taken: boolean | undefined): object {
   if (!taken)
     throw new HubError('conflict', `Turn ${turn} is over, or somebody else has answered it already. Nothing was sent.`)
   return {}

@@ -12,16 +12,16 @@ import { cursorText, pageIn, taskQueryIn } from './task-lists.ts'
 export function stateRoutes(hub: Hub): Handlers<keyof typeof stateOperations> {
   return {
     'GET /api/state': async (fields, { query }) => {
-      if (query.size === 0) return placed(await hub.state())
+      if (query.size === 0) return withPlace(await hub.state())
       const { most, ...wanted } = taskQueryIn(fields)
       const state = await hub.state({ ...wanted, most: most + 1 })
       const tasks = state.tasks.slice(0, most)
       const next = state.tasks.length > most ? cursorText(tasks.at(-1)!) : undefined
-      return defined({ ...placed(state), tasks, next })
+      return defined({ ...withPlace(state), tasks, next })
     },
     'GET /api/page': async () => {
       const page = await hub.page()
-      return { ...placed(page), tasks: page.tasks.map(briefTask), schedules: page.schedules.map(briefSchedule) }
+      return { ...withPlace(page), tasks: page.tasks.map(briefTask), schedules: page.schedules.map(briefSchedule) }
     },
     'GET /api/page/tasks': async (fields) => {
       const { seq, tasks, after } = await hub.pageOfTasks(pageIn(fields))
@@ -32,4 +32,4 @@ export function stateRoutes(hub: Hub): Handlers<keyof typeof stateOperations> {
 }
 
 /** A state with `place`, from which a follower of the changes continues. */
-const placed = <S extends HubState>(state: S) => ({ ...state, place: placeText(state) })
+const withPlace = <S extends HubState>(state: S) => ({ ...state, place: placeText(state) })

@@ -29,7 +29,7 @@ function placeIn(text: string): TaskPlace | undefined {
   if (text === '') return undefined
   const [, created, id] = /^(-?\d+)\.(.+)$/s.exec(text) ?? []
   if (created !== undefined && id !== undefined) return { created: Number(created), id }
-  throw new HubError('wrong', `after: found "${text}", allowed: the place that an earlier answer has told.`)
+  throw new HubError('wrong', `after: found "${text}", allowed: the place from an earlier answer.`)
 }
 
 function stateIn(text: string): TaskState {

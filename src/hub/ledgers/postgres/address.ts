@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { ConnectionOptions } from 'node:tls'
 import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -48,7 +49,7 @@ export class AddressError extends StoreError {
 }
 
 type AddressPlace = {
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** A file that contains only the password; the address may name another one. */
   passwordFile?: string
   /** Whether the address may contain the password, because nobody else can read its source. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import type { Connections } from './connections.ts'
 import { defined } from '../../../base/defined.ts'
 import { auditBounds } from '../../model/access/hub-audit.ts'
-import { column } from './rows.ts'
+import { withoutNul } from '../tables.ts'
 
 /** Old acts are deleted each time this many new ones were kept. */
 const sweepEvery = 1_000
@@ -36,7 +36,7 @@ export class PostgresAuditBook implements HubAuditBook {
     const text = (pick: (act: HubAct) => string | undefined) =>
       list((act) => {
         const value = pick(act)
-        return value === undefined ? null : column(value)
+        return value === undefined ? null : withoutNul(value)
       })
     // Hubs write one after another, so that a reader who continues from a number misses nothing. Acts are never sent twice: if the answer
     // is lost, the caller gets the error. The thousands of acts of agents do not wait for the disk of the database: a killed hub loses
@@ -72,7 +72,7 @@ export class PostgresAuditBook implements HubAuditBook {
       session.rows<Row>(
         `SELECT number, at, by, key, role, address, act, subject, outcome, status FROM ${this.#s}.acts
           WHERE number > $1 AND at >= $2 AND ($3::text IS NULL OR by = $3) ORDER BY number LIMIT $4`,
-        [after, since, by === undefined ? null : column(by), most],
+        [after, since, by === undefined ? null : withoutNul(by), most],
       ),
     )
     return rows.map(({ number, subject, address, ...row }) =>

@@ -1,5 +1,5 @@
 import type { Blobs, BlobWriter, Ref } from '../../../core/talk/store.ts'
-import type { Connections, Session } from './connections.ts'
+import type { Session } from './connections.ts'
 import { randomName } from '../../../base/id.ts'
 import { sha256 } from '../../../base/hash.ts'
 import { serialQueue } from '../../../base/serial-queue.ts'
@@ -15,12 +15,13 @@ const unnamedHours = 24
  * because the hash is known only when the last piece is written.
  */
 export class PostgresBlobs implements Blobs {
-  #connections: Connections
   #schema: string
+  /** Runs a statement; every statement here may be repeated. */
+  readonly run: <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-  constructor(connections: Connections) {
-    this.#connections = connections
-    this.#schema = connections.address.schema
+  constructor(schema: string, run: PostgresBlobs['run']) {
+    this.#schema = schema
+    this.run = run
   }
 
   async put(body: string | Uint8Array, media: string): Promise<Ref> {
@@ -30,7 +31,7 @@ export class PostgresBlobs implements Blobs {
   }
 
   writer(media: string): BlobWriter {
-    return new PostgresBlobWriter(media, (work) => this.run(work), this.#schema)
+    return new PostgresBlobWriter(media, this.run, this.#schema)
   }
 
   async *read({ sha }: Ref): AsyncGenerator<Uint8Array> {
@@ -95,11 +96,6 @@ export class PostgresBlobs implements Blobs {
       ),
     )
   }
-
-  /** Runs a statement; every statement here may be repeated. */
-  run<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#connections.repeat(work)
-  }
 }
 
 /** Writes a body piece by piece and hashes it on the way; the body can be found once it is complete. */
@@ -128,7 +124,7 @@ class PostgresBlobWriter implements BlobWriter {
       this.#bytes += chunk.length
       for (let at = 0; at < chunk.length;) {
         const part = chunk.subarray(at, at + pieceBytes - this.#heldBytes)
-        // Copied, because the caller may reuse its memory.
+        // The chunk is copied, because the caller may reuse its memory.
         this.#held.push(Buffer.from(part))
         this.#heldBytes += part.length
         at += part.length

@@ -50,11 +50,14 @@ export class Session {
   #cause: unknown
   /** The deadlines of the statements that are not answered yet, by `Clock.elapsed`. */
   #pending = new Set<{ until: number }>()
+  /** How long an answer may take. */
+  #mostMs: number
   #watched = false
   #isCorked = false
 
-  constructor(client: Client, clock: Clock, origin: string) {
+  constructor(client: Client, clock: Clock, origin: string, mostMs: number) {
     this.#client = client
+    this.#mostMs = mostMs
     this.#clock = clock
     this.origin = origin
     client.on('error', (error: Error) => (this.#lost ??= error))
@@ -66,7 +69,7 @@ export class Session {
   }
 
   /** Runs a statement; rejects when no answer comes, after which the session cannot be used any more. */
-  async run(statement: Statement | string, values: unknown[] = [], mostMs = answerMs): Promise<QueryResult> {
+  async run(statement: Statement | string, values: unknown[] = [], mostMs = this.#mostMs): Promise<QueryResult> {
     if (this.#lost) throw new ConnectionLost(this.#lost.message)
     const config: QueryConfig = typeof statement === 'string' ? { text: statement, values } : { ...statement, values }
     const pending = { until: this.#clock.elapsed() + mostMs }
@@ -140,8 +143,13 @@ export class Session {
 /** The fields of a session's first answer. */
 type Greeting = { encoding: string; version: string; copy: boolean; sync: string; origin: string }
 
-/** Opens a session and checks that it is usable. */
-export async function openSession(address: PostgresAddress, clock: Clock, what = 'hub'): Promise<Session> {
+/** Opens a session and checks that it is usable; `mostMs` is how long each of its answers may take. */
+export async function openSession(
+  address: PostgresAddress,
+  clock: Clock,
+  what = 'hub',
+  mostMs = answerMs,
+): Promise<Session> {
   const { default: pg } = await import('pg')
   const { host, port, user, database, tls, connectMs } = address
   const client = new pg.Client({
@@ -178,7 +186,7 @@ export async function openSession(address: PostgresAddress, clock: Clock, what =
     if (copy) throw Object.assign(new Error('the database is a copy'), { code: '25006', severity: 'ERROR' })
     // A change that was answered has to survive a crash, whatever the settings of the role say.
     if (sync === 'off') await client.query("SELECT set_config('synchronous_commit', 'on', false)")
-    return new Session(client, clock, origin)
+    return new Session(client, clock, origin, mostMs)
   } catch (error) {
     await within(
       clock,

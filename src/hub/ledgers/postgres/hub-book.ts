@@ -3,7 +3,7 @@ import type { Connections, Session } from './connections.ts'
 import { randomBytes } from 'node:crypto'
 import { defined } from '../../../base/defined.ts'
 import { forgottenMs, leaseMs } from '../../model/hub-book.ts'
-import { column } from './rows.ts'
+import { withoutNul } from '../tables.ts'
 import { databaseNow } from './statements.ts'
 
 /** A machine's description of itself, which is kept as JSON. */
@@ -35,7 +35,7 @@ export class PostgresHubBook implements HubBook {
   async bind({ machine, key, keyName, proof }: MachineClaim): Promise<Bound> {
     const s = this.#s
     const about: About = { version: '', offers: [], works: [] }
-    const values = [column(machine), key, column(keyName), proof, JSON.stringify(about)]
+    const values = [withoutNul(machine), key, withoutNul(keyName), proof, JSON.stringify(about)]
     return this.#connections.repeat(async (session) => {
       const [bound] = await session.rows<{ link: number }>(
         `INSERT INTO ${s}.machines AS m (machine, key, key_name, proof, link, since, seen, about)
@@ -49,7 +49,7 @@ export class PostgresHubBook implements HubBook {
       if (bound) return { link: bound.link }
       const [row] = await session.rows<{ key_name: string; seen: number }>(
         `SELECT key_name, seen FROM ${s}.machines WHERE machine = $1`,
-        [column(machine)],
+        [withoutNul(machine)],
       )
       return { taken: { keyName: row?.key_name ?? '', seen: row?.seen ?? 0 } }
     })
@@ -59,7 +59,7 @@ export class PostgresHubBook implements HubBook {
     const s = this.#s
     // Rows are locked in one order, so that two hubs do not wait for each other.
     const linked = machines.toSorted((a, b) => (a.machine < b.machine ? -1 : 1))
-    const names = linked.map(({ machine }) => column(machine))
+    const names = linked.map(({ machine }) => withoutNul(machine))
     const here = await this.#connections.repeat((session) =>
       inTransaction(session, async () => {
         await session.run(
@@ -89,7 +89,7 @@ export class PostgresHubBook implements HubBook {
         return new Set(rows.map(({ machine }) => machine))
       }),
     )
-    return { gone: machines.map(({ machine }) => machine).filter((machine) => !here.has(column(machine))) }
+    return { gone: machines.map(({ machine }) => machine).filter((machine) => !here.has(withoutNul(machine))) }
   }
 
   async withdraw(id: string): Promise<void> {
@@ -98,7 +98,7 @@ export class PostgresHubBook implements HubBook {
 
   async find(machine: string): Promise<BookedMachine | undefined> {
     const rows = await this.#connections.repeat((session) =>
-      session.rows<Row>(`${this.#booked()} AND m.machine = $1`, [column(machine)]),
+      session.rows<Row>(`${this.#booked()} AND m.machine = $1`, [withoutNul(machine)]),
     )
     return rows.map(bookedOf)[0]
   }
@@ -111,7 +111,9 @@ export class PostgresHubBook implements HubBook {
   async forget(machine: string): Promise<boolean> {
     const s = this.#s
     const { rowCount } = await this.#connections.repeat((session) =>
-      session.run(`DELETE FROM ${s}.machines m WHERE m.machine = $1 AND NOT ${this.#isLinked()}`, [column(machine)]),
+      session.run(`DELETE FROM ${s}.machines m WHERE m.machine = $1 AND NOT ${this.#isLinked()}`, [
+        withoutNul(machine),
+      ]),
     )
     return rowCount === 1
   }

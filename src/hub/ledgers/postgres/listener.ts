@@ -14,7 +14,7 @@ const mostPauseMs = 2_000
 
 /**
  * The connection on which the database announces changes. It is a session of its own: a connection pooler between the hub and the database
- * would lose the news.
+ * would lose the announcements.
  */
 export class Listener {
   /** The channel of changes. */
@@ -112,7 +112,7 @@ export class Listener {
       for (let behind = -1; !signal.aborted;) {
         await this.#clock.sleep(beatMs, signal)
         const seq = await this.#beat(session)
-        // News that were on their way at the last check, and have not come since, were missed.
+        // News that was on its way at the last check and has not come since was missed.
         if (behind > this.#seq) this.tell({ seq, claimable: true })
         behind = seq
       }

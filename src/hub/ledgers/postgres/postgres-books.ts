@@ -1,8 +1,9 @@
-import type { BookDatabase, BookStatement, BookWork } from '../ledger-books.ts'
+import type { BookDatabase, BookWork } from '../ledger-books.ts'
 import type { Connections, Session } from './connections.ts'
 import type { Listener } from './listener.ts'
-import { storable } from '../tables.ts'
+import { stored } from '../tables.ts'
 import { isConflict, ledgerFailure } from './failures.ts'
+import { numbered } from './statements.ts'
 
 /** How often a change is repeated because others were in its way. */
 const mostTries = 5
@@ -75,18 +76,9 @@ export class PostgresBooks implements BookDatabase {
 async function run<T>(session: Session, work: BookWork<T>): Promise<T> {
   let step = work.next()
   while (!step.done) {
-    const { text, values } = numbered(step.value)
-    const { rows, rowCount } = await session.run(text, values)
+    const { text, values } = step.value
+    const { rows, rowCount } = await session.run(numbered('book', text), values.map(stored))
     step = work.next({ rows, changed: rowCount ?? 0 })
   }
   return step.value
-}
-
-/** A statement with numbers in place of its question marks, as PostgreSQL writes them. */
-function numbered({ text, values }: BookStatement) {
-  let last = 0
-  return {
-    text: text.replaceAll('?', () => `$${++last}`),
-    values: values.map((value) => storable(value, 'postgres')),
-  }
 }

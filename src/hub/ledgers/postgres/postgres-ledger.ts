@@ -25,7 +25,7 @@ import { isAway, isConflict, isDouble, ledgerFailure, mayRepeat, sqlState } from
 import { Listener } from './listener.ts'
 import { PostgresBooks } from './postgres-books.ts'
 import { epochOf, PostgresReads } from './reads.ts'
-import { PostgresRound, putStatements } from './round.ts'
+import { PostgresRound } from './round.ts'
 import { migrate } from './schema.ts'
 import { ledgerStatements } from './statements.ts'
 
@@ -75,7 +75,6 @@ class PostgresLedger implements HubLedger {
   #connections: Connections
   #listener: Listener
   #sql
-  #put
   /** The name of this hub in the news of the ledger. */
   #hub = randomName()
   #mostChanges: number
@@ -92,13 +91,12 @@ class PostgresLedger implements HubLedger {
     this.#connections = new Connections(address, clock, most)
     this.#listener = new Listener(address, clock, this.#hub)
     this.#sql = ledgerStatements(schema)
-    this.#put = putStatements(schema)
     const books = new PostgresBooks(this.#connections, this.#listener)
     this.keys = new LedgerKeyBook(books)
     this.invites = new LedgerInviteBook(books)
     this.signIns = new LedgerSignInBook(books)
     this.requests = new LedgerRequestBook(books)
-    this.blobs = new PostgresBlobs(this.#connections)
+    this.blobs = new PostgresBlobs(schema, (work) => this.#connections.repeat(work))
     this.book = new PostgresHubBook(this.#connections)
   }
 
@@ -215,7 +213,6 @@ class PostgresLedger implements HubLedger {
       const head = session.rows<Head>(this.#sql.roundHead, [id])
       round = new PostgresRound(session, {
         sql: this.#sql,
-        put: this.#put,
         schema: this.address.schema,
         id,
         channel: this.#listener.channel,

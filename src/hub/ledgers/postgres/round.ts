@@ -1,61 +1,22 @@
 import type { QueryResult } from 'pg'
-import type {
-  AgentRow,
-  Claimable,
-  ClaimQuery,
-  HubChange,
-  LedgerRound,
-  LedgerWrites,
-  PipelineRow,
-  TaskRow,
-} from '../../model/hub-ledger.ts'
-import type { InboxMark } from '../../model/tasks/inbox.ts'
-import type { MachineRules } from '../../model/tasks/machine-rules.ts'
+import type { Claimable, ClaimQuery, HubChange, LedgerRound, LedgerWrites, TaskRow } from '../../model/hub-ledger.ts'
 import type { RemovedTask } from '../../model/tasks/retention.ts'
-import type { Schedule } from '../../model/plans/schedule.ts'
-import type { WorkspaceDay } from '../../model/tasks/spending-cap.ts'
 import type { TaskState } from '../../model/tasks/task.ts'
+import type { RowQuery } from '../ledger-reads.ts'
+import type { AnyTable } from '../ledger-tables.ts'
+import type { Table } from '../tables.ts'
 import type { Session, Statement } from './connections.ts'
-import type { StoredPipeline, StoredTask, Table } from './rows.ts'
-import type { LedgerStatements, RowStatements } from './statements.ts'
+import type { LedgerStatements } from './statements.ts'
 import { marksOf, rememberedMs } from '../../model/tasks/retention.ts'
 import { AgentCalls } from '../agent-calls.ts'
-import { noteTable, removedTable } from '../ledger-tables.ts'
-import { listsIn } from '../tables.ts'
+import { agentTable, removedTable, sideWrites, taskTable } from '../ledger-tables.ts'
+import { keyColumn, keyOf, listsIn, withoutNul } from '../tables.ts'
 import { RoundConflict } from './failures.ts'
 import { PostgresReads } from './reads.ts'
-import {
-  agentTable,
-  column,
-  columnsOf,
-  dayTable,
-  machineTable,
-  markTable,
-  pipelineOf,
-  pipelineTable,
-  scheduleTable,
-  states,
-  taskOf,
-  taskTable,
-} from './rows.ts'
-import { rowStatements } from './statements.ts'
-
-/** The statements that write rows, for one schema. */
-export const putStatements = (schema: string) => ({
-  tasks: rowStatements(schema, taskTable),
-  agents: rowStatements(schema, agentTable),
-  pipelines: rowStatements(schema, pipelineTable),
-  schedules: rowStatements(schema, scheduleTable),
-  days: rowStatements(schema, dayTable),
-  marks: rowStatements(schema, markTable),
-  machines: rowStatements(schema, machineTable),
-})
-
-type PutStatements = ReturnType<typeof putStatements>
+import { numbered, rowStatements, states } from './statements.ts'
 
 type RoundParts = {
   sql: LedgerStatements
-  put: PutStatements
   schema: string
   /** The name of the round, by which its commit is found if the answer to it was lost. */
   id: string
@@ -92,86 +53,30 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     this.#parts = parts
   }
 
-  override async tasks(ids: readonly string[]): Promise<TaskRow[]> {
-    return this.#learn(this.#looked(taskTable, ids, await super.tasks(ids)))
+  async dependents(ids: readonly string[]): Promise<TaskRow[]> {
+    return ids.length === 0 ? [] : this.#tasks(this.sql.dependents, [ids.map(withoutNul)])
   }
 
-  override async agents(ids?: readonly string[]): Promise<AgentRow[]> {
-    return this.#looked(agentTable, ids, await super.agents(ids))
+  overdue(most: number): Promise<TaskRow[]> {
+    return this.#tasks(this.sql.overdue, [this.now, most])
   }
 
-  override async pipelines(ids?: readonly string[]): Promise<PipelineRow[]> {
-    return this.#looked(pipelineTable, ids, await super.pipelines(ids))
-  }
-
-  override async schedules(ids?: readonly string[]): Promise<Schedule[]> {
-    return this.#looked(scheduleTable, ids, await super.schedules(ids))
-  }
-
-  override async days(workspaces?: readonly string[]): Promise<WorkspaceDay[]> {
-    return this.#looked(dayTable, workspaces, await super.days(workspaces))
-  }
-
-  override async marks(keys?: readonly string[]): Promise<InboxMark[]> {
-    return this.#looked(markTable, keys, await super.marks(keys))
-  }
-
-  override async machineRules(machines?: readonly string[]): Promise<MachineRules[]> {
-    return this.#looked(machineTable, machines, await super.machineRules(machines))
-  }
-
-  override async held(agents?: readonly string[]): Promise<TaskRow[]> {
-    const rows = await super.held(agents)
-    // Without names of agents nothing is locked, and a state may change before the round writes.
-    return agents ? this.#learn(rows) : rows
-  }
-
-  needs(ids: readonly string[]): Promise<TaskRow[]> {
-    return this.#tasks(this.sql.needs, ids)
-  }
-
-  dependents(ids: readonly string[]): Promise<TaskRow[]> {
-    return this.#tasks(this.sql.dependents, ids)
-  }
-
-  tasksOf(pipelines: readonly string[]): Promise<TaskRow[]> {
-    return this.#tasks(this.sql.tasksOf, pipelines)
-  }
-
-  claim(tasks: readonly string[]): Promise<TaskRow[]> {
-    return this.#tasks(this.sql.claim, tasks)
-  }
-
-  async overdue(most: number): Promise<TaskRow[]> {
-    return this.#learn((await this.session.rows<StoredTask>(this.sql.overdue, [this.now, most])).map(taskOf))
-  }
-
-  async expired(keptMs: number, most: number): Promise<TaskRow[]> {
-    const rows = await this.session.rows<StoredTask>(this.sql.expired, [this.steady - keptMs, most])
-    return this.#learn(rows.map(taskOf))
+  expired(keptMs: number, most: number): Promise<TaskRow[]> {
+    return this.#tasks(this.sql.expired, [this.steady - keptMs, most])
   }
 
   async needed(ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return []
-    const rows = await this.session.rows<{ id: string }>(this.sql.needed, [ids.map(column)])
+    const rows = await this.session.rows<{ id: string }>(this.sql.needed, [ids.map(withoutNul)])
     const needed = new Set(rows.map(({ id }) => id))
-    return ids.filter((id) => needed.has(column(id)))
-  }
-
-  async overduePipelines(): Promise<PipelineRow[]> {
-    return (await this.session.rows<StoredPipeline>(this.sql.overduePipelines, [this.now])).map(pipelineOf)
-  }
-
-  async dueSchedules(): Promise<Schedule[]> {
-    const rows = await this.session.rows<{ schedule: string }>(this.sql.dueSchedules, [this.now])
-    return rows.map(({ schedule }) => JSON.parse(schedule) as Schedule)
+    return ids.filter((id) => needed.has(withoutNul(id)))
   }
 
   async called(agents: readonly string[]): Promise<string[]> {
     if (agents.length === 0) return []
-    const rows = await this.session.rows<{ id: string }>(this.sql.called, [agents.map(column)])
+    const rows = await this.session.rows<{ id: string }>(this.sql.called, [agents.map(withoutNul)])
     const called = new Set(rows.map(({ id }) => id))
-    return agents.filter((id) => called.has(column(id)))
+    return agents.filter((id) => called.has(withoutNul(id)))
   }
 
   call(): void {
@@ -182,9 +87,9 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     const { agents, stopped, except, wishedBefore, awayBefore, most } = query
     if (agents.length === 0 || most <= 0) return []
     const rows = await this.session.rows<ClaimRow>(this.sql.claimable, [
-      agents.map(column),
-      stopped.map(column),
-      except.map(column),
+      agents.map(withoutNul),
+      stopped.map(withoutNul),
+      except.map(withoutNul),
       this.steady,
       wishedBefore,
       awayBefore,
@@ -207,27 +112,20 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
 
   /** Sends rows without waiting: statements are answered in their order, and a failure shows at the end of the round. */
   async write(writes: LedgerWrites): Promise<HubChange[]> {
-    const { sql, put } = this.#parts
-    const { tasks, agents, gone, pipelines, schedules, unscheduled, days, marks, machines, notes, changes } = writes
-    const { removed, removedPipelines } = writes
     this.#calls.wrote(writes)
     this.#hasRows = true
-    await this.#count(tasks)
-    this.#put(put.tasks, taskTable, tasks)
-    this.#put(put.agents, agentTable, agents)
-    this.#put(put.pipelines, pipelineTable, pipelines)
-    this.#put(put.schedules, scheduleTable, schedules)
-    this.#put(put.days, dayTable, days)
-    this.#put(put.marks, markTable, marks)
-    this.#put(put.machines, machineTable, machines)
-    if (notes.length > 0) this.#send(sql.putNotes, listsIn(noteTable, notes))
-    if (gone.length > 0) this.#send(sql.dropAgents, [gone.map(column)])
-    if (unscheduled.length > 0) this.#send(sql.dropSchedules, [unscheduled.map(column)])
-    if (removed.length > 0) this.#remove(removed)
-    if (removedPipelines.length > 0) this.#send(sql.dropPipelines, [removedPipelines.map(column)])
-    const numbered: HubChange[] = changes.map((change) => ({ seq: NaN, ...change }))
-    this.#changes.push(...numbered)
-    return numbered
+    await this.#count(writes.tasks)
+    this.#put(taskTable, writes.tasks)
+    this.#put(agentTable, writes.agents)
+    this.#drop(agentTable, writes.gone)
+    for (const { table, rows, gone } of sideWrites(writes)) {
+      this.#put(table, rows)
+      this.#drop(table, gone)
+    }
+    if (writes.removed.length > 0) this.#remove(writes.removed)
+    const changes: HubChange[] = writes.changes.map((change) => ({ seq: NaN, ...change }))
+    this.#changes.push(...changes)
+    return changes
   }
 
   /** Waits for the answers to everything that was sent; throws the first failure, which is the cause of the others. */
@@ -272,22 +170,29 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
    * Sends rows. A row that the round looked for in vain is inserted: if another round has made it since, the insertion fails, and the round
    * is repeated with that row.
    */
-  #put<Row>({ insert, replace }: RowStatements, table: Table<Row>, rows: readonly Row[]): void {
+  #put<Row>(table: Table<Row>, rows: readonly Row[]): void {
     if (rows.length === 0) return
+    const { insert, replace } = rowStatements(this.#parts.schema, table)
     const absent = this.#absent.get(table.name)
-    const isNew = (row: Row) => absent?.has(table.id(row)) === true
+    const isNew = (row: Row) => absent?.has(keyOf(table, row)) === true
     const [made, changed] = [rows.filter(isNew), rows.filter((row) => !isNew(row))]
-    for (const row of made) absent?.delete(table.id(row))
-    if (made.length > 0) this.#send(insert, columnsOf(table, made))
-    if (changed.length > 0) this.#send(replace, columnsOf(table, changed))
+    for (const row of made) absent?.delete(keyOf(table, row))
+    if (made.length > 0) this.#send(insert, listsIn(table, made))
+    if (changed.length > 0) this.#send(replace, listsIn(table, changed))
+  }
+
+  #drop(table: AnyTable, keys: readonly string[]): void {
+    if (keys.length === 0) return
+    const text = `DELETE FROM ${this.table(table.name)} WHERE ${keyColumn(table, 'postgres')} = ANY(?)`
+    this.#send(numbered(`drop ${table.name}`, text), [keys.map(withoutNul)])
   }
 
   #remove(removed: readonly RemovedTask[]): void {
     const { sql } = this.#parts
-    const keys = removed.map(({ id }) => column(id))
+    const keys = removed.map(({ id }) => withoutNul(id))
     this.#send(sql.dropTasks, [keys])
     this.#send(sql.dropMarks, [keys.flatMap(marksOf)])
-    this.#send(sql.putRemoved, listsIn(removedTable, removed))
+    this.#put(removedTable, removed)
     this.#send(sql.forgetRemoved, [this.now - rememberedMs])
     for (const { id, state } of removed) {
       this.#counts[states.indexOf(state)]!--
@@ -301,9 +206,22 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     this.#sent.push(answer)
   }
 
-  async #tasks(statement: Statement, keys: readonly string[]): Promise<TaskRow[]> {
-    if (keys.length === 0) return []
-    return this.#learn((await this.session.rows<StoredTask>(statement, [keys.map(column)])).map(taskOf))
+  /** Notes the states of the tasks that the round has locked, and which of the wanted rows do not exist. */
+  override async select<Row>(table: Table<Row>, query: RowQuery): Promise<Row[]> {
+    const rows = await super.select(table, query)
+    const { in: among, lock } = query
+    if (lock && table.name === taskTable.name) this.#learn(rows as TaskRow[])
+    if (lock !== 'UPDATE' || among?.column !== keyColumn(table, 'postgres')) return rows
+    if (among.values.length === rows.length) return rows
+    const there = new Set(rows.map((row) => keyOf(table, row)))
+    const absent = this.#absent.get(table.name) ?? new Set()
+    for (const key of among.values) if (!there.has(key)) absent.add(key)
+    this.#absent.set(table.name, absent)
+    return rows
+  }
+
+  async #tasks(statement: Statement, values: unknown[]): Promise<TaskRow[]> {
+    return this.#learn((await this.session.rows(statement, values)).map((row) => taskTable.read(row)))
   }
 
   #learn(rows: TaskRow[]): TaskRow[] {
@@ -314,7 +232,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
   /** Counts the tasks that are new or have another state now. */
   async #count(rows: readonly TaskRow[]): Promise<void> {
     const absent = this.#absent.get('tasks')
-    const unread = rows.flatMap(({ task: { id } }) => (this.#states.has(id) || absent?.has(id) ? [] : [column(id)]))
+    const unread = rows.flatMap(({ task: { id } }) => (this.#states.has(id) || absent?.has(id) ? [] : [withoutNul(id)]))
     if (unread.length > 0)
       for (const { id, state } of await this.session.rows<{ id: string; state: TaskState }>(this.sql.states, [unread]))
         this.#states.set(id, state)
@@ -325,16 +243,6 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
       this.#counts[states.indexOf(task.state)]!++
       this.#states.set(task.id, task.state)
     }
-  }
-
-  /** Remembers which of the wanted rows do not exist. */
-  #looked<Row>(table: Table<Row>, wanted: readonly string[] | undefined, rows: Row[]): Row[] {
-    if (wanted === undefined || wanted.length === rows.length) return rows
-    const there = new Set(rows.map((row) => table.id(row)))
-    const absent = this.#absent.get(table.name) ?? new Set()
-    for (const key of wanted) if (!there.has(key)) absent.add(key)
-    this.#absent.set(table.name, absent)
-    return rows
   }
 }
 

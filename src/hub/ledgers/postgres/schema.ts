@@ -221,7 +221,7 @@ async function migrateFrom(session: Session, schema: string, shown: string): Pro
     [`termaite migrates ${schema}`],
     migrationMs,
   )
-  // Another hub may have done it while this one waited for the lock.
+  // Another hub may have brought the schema up to date while this one waited for the lock.
   const from = await versionOf(session, schema)
   if (from > newestVersion) throw tooNew(shown, from)
   const [space] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])

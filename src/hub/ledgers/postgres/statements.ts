@@ -1,15 +1,48 @@
+import type { TaskState } from '../../model/tasks/task.ts'
+import type { Table } from '../tables.ts'
 import type { Statement } from './connections.ts'
-import type { Table } from './rows.ts'
 import { createHash } from 'node:crypto'
 import { wholeHub } from '../../model/tasks/machine-rules.ts'
-import { noteTable, removedTable } from '../ledger-tables.ts'
-import { insertListsText, replacing } from '../tables.ts'
-import { agentColumns, taskColumns } from './rows.ts'
+import { isHeld as held } from '../ledger-reads.ts'
+import { taskTable } from '../ledger-tables.ts'
+import { insertListsText, replacing, selectText } from '../tables.ts'
 
 /** A statement with a name derived from its text, so that every connection prepares it once. */
 export function statement(name: string, text: string): Statement {
   return { name: `${name} ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text }
 }
+
+const known = new Map<string, Statement>()
+
+/** A statement with numbers in place of its question marks, as PostgreSQL writes them. */
+export function numbered(name: string, text: string): Statement {
+  let last = 0
+  const made =
+    known.get(text) ??
+    statement(
+      name,
+      text.replaceAll('?', () => `$${++last}`),
+    )
+  known.set(text, made)
+  return made
+}
+
+/**
+ * All states, in the order in which the ledger stores the counts of their tasks: a new state is added at the end, and the order never
+ * changes.
+ */
+export const states: readonly TaskState[] = [
+  'QUEUED',
+  'PENDING_ACK',
+  'ASSIGNED',
+  'IN_PROGRESS',
+  'BLOCKED',
+  'IN_REVIEW',
+  'APPROVED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+]
 
 const finished = `('APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED')`
 
@@ -24,17 +57,9 @@ const removable = (s: string) => ({
         OR o.merging OR EXISTS (SELECT 1 FROM needed n WHERE n.id = o.id))))`,
 })
 
-const held = `state IN ('PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS')`
-
 /** The statements of a ledger in one schema. Rows are locked in the order of their keys, so that deadlocks between rounds are rare. */
 export function ledgerStatements(s: string) {
-  const byIds = (name: string, table: string, columns: string, lock = '') =>
-    statement(`${name}${lock}`, `SELECT id, ${columns} FROM ${s}.${table} WHERE id = ANY($1) ORDER BY id ${lock}`)
-  const both = (table: string, columns: string) => ({
-    all: statement(`all ${table}`, `SELECT id, ${columns} FROM ${s}.${table} ORDER BY id`),
-    look: byIds(table, table, columns),
-    lock: byIds(table, table, columns, 'FOR UPDATE'),
-  })
+  const tasks = selectText(taskTable, 'postgres', `${s}.tasks`)
   const { needed, from } = removable(s)
   return {
     begin: 'BEGIN',
@@ -48,36 +73,15 @@ export function ledgerStatements(s: string) {
     found: statement('round found', `SELECT (SELECT min(seq) FROM ${s}.changes WHERE round = $1::bigint) AS first`),
     waitForRound: statement('wait for round', 'SELECT pg_advisory_xact_lock($1::bigint)'),
 
-    tasks: both('tasks', taskColumns),
-    needs: byIds('needs', 'tasks', taskColumns, 'FOR SHARE'),
-    claim: byIds('claim', 'tasks', taskColumns, 'FOR UPDATE SKIP LOCKED'),
-    held: {
-      all: statement('all held', `SELECT id, ${taskColumns} FROM ${s}.tasks WHERE ${held} ORDER BY id`),
-      look: statement(
-        'held',
-        `SELECT id, ${taskColumns} FROM ${s}.tasks WHERE ${held} AND agent = ANY($1) ORDER BY id`,
-      ),
-      lock: statement(
-        'lock held',
-        `SELECT id, ${taskColumns} FROM ${s}.tasks WHERE ${held} AND agent = ANY($1) ORDER BY id FOR UPDATE`,
-      ),
-    },
     dependents: statement(
       'dependents',
-      `SELECT id, ${taskColumns} FROM ${s}.tasks WHERE state = 'QUEUED' AND needs <> '{}' AND needs && $1::text[]
+      `${tasks} WHERE state = 'QUEUED' AND needs <> '{}' AND needs && $1::text[]
         ORDER BY id FOR UPDATE`,
     ),
-    tasksOf: statement(
-      'tasks of',
-      `SELECT id, ${taskColumns} FROM ${s}.tasks WHERE pipeline = ANY($1) ORDER BY id FOR UPDATE`,
-    ),
-    overdue: statement(
-      'overdue',
-      `SELECT id, ${taskColumns} FROM ${s}.tasks WHERE wake <= $1 ORDER BY wake, id LIMIT $2 FOR UPDATE SKIP LOCKED`,
-    ),
+    overdue: statement('overdue', `${tasks} WHERE wake <= $1 ORDER BY wake, id LIMIT $2 FOR UPDATE SKIP LOCKED`),
     expired: statement(
       'expired',
-      `WITH ${needed} SELECT t.id, ${taskColumns} ${from} ORDER BY t.touched, t.id LIMIT $2 FOR UPDATE OF t SKIP LOCKED`,
+      `WITH ${needed} SELECT ${taskTable.fields.join(', ')} ${from} ORDER BY t.touched, t.id LIMIT $2 FOR UPDATE OF t SKIP LOCKED`,
     ),
     needed: statement(
       'needed',
@@ -101,21 +105,6 @@ export function ledgerStatements(s: string) {
           (SELECT count(*) FROM notes)::float8 AS notes, (SELECT coalesce(sum(bytes), 0) FROM notes)::float8 AS note_bytes,
           (SELECT count(*) FROM texts)::float8 AS texts, (SELECT coalesce(sum(bytes), 0) FROM texts)::float8 AS text_bytes`,
     ),
-    removed: statement(
-      'removed',
-      `SELECT id, state, at, kept AS "keptMs" FROM ${s}.removed_tasks WHERE id = ANY($1) ORDER BY id`,
-    ),
-    removedAfter: statement(
-      'removed after',
-      `SELECT id, state, at, kept AS "keptMs" FROM ${s}.removed_tasks WHERE id > $1 ORDER BY id LIMIT $2`,
-    ),
-    removedLike: statement(
-      'removed like',
-      `SELECT id, state, at, kept AS "keptMs" FROM ${s}.removed_tasks
-        WHERE (id >= $1::text AND id < $1::text || U&'\\+10FFFF')
-          OR (reverse(id) >= reverse($1::text) AND reverse(id) < reverse($1::text) || U&'\\+10FFFF')
-        ORDER BY id LIMIT 2`,
-    ),
     dropTasks: statement(
       'drop tasks',
       `WITH gone AS (DELETE FROM ${s}.tasks WHERE id = ANY($1))
@@ -125,19 +114,9 @@ export function ledgerStatements(s: string) {
       'drop marks',
       `DELETE FROM ${s}.marks m USING unnest($1::text[]) k(first) WHERE m.id >= k.first AND m.id < k.first || U&'\\+10FFFF'`,
     ),
-    putRemoved: statement('put removed', `${insertListsText(removedTable, s)} ${replacing(removedTable, 'postgres')}`),
     forgetRemoved: statement(
       'forget removed',
       `DELETE FROM ${s}.removed_tasks WHERE id IN (SELECT id FROM ${s}.removed_tasks WHERE at < $1 LIMIT 1000)`,
-    ),
-    dropPipelines: statement('drop pipelines', `DELETE FROM ${s}.pipelines WHERE id = ANY($1)`),
-    overduePipelines: statement(
-      'overdue pipelines',
-      `SELECT id, pipeline, due FROM ${s}.pipelines WHERE due <= $1 ORDER BY id FOR UPDATE SKIP LOCKED`,
-    ),
-    dueSchedules: statement(
-      'due schedules',
-      `SELECT id, schedule FROM ${s}.schedules WHERE next <= $1 ORDER BY id FOR UPDATE SKIP LOCKED`,
     ),
     counts: statement(
       'counts',
@@ -146,21 +125,11 @@ export function ledgerStatements(s: string) {
     ),
     states: statement('states', `SELECT id, state FROM ${s}.tasks WHERE id = ANY($1) ORDER BY id FOR UPDATE`),
     count: statement('count', `UPDATE ${s}.ledger SET counts = ${added('$1')}`),
-    agents: both('agents', agentColumns),
     called: statement('called', `SELECT id FROM ${s}.agents WHERE id = ANY($1) AND called`),
-    pipelines: both('pipelines', 'pipeline, due'),
-    schedules: both('schedules', 'schedule'),
-    days: both('days', 'day'),
-    marks: both('marks', 'mark'),
-    machineRules: both('machine_rules', 'rules'),
     heldOn: statement(
       'held on',
       `SELECT a.machine, count(*)::float8 AS count FROM ${s}.agents a JOIN ${s}.tasks t ON t.agent = a.id AND t.${held}
         WHERE a.machine = ANY($1) GROUP BY a.machine`,
-    ),
-    notes: statement(
-      'notes',
-      `SELECT note FROM ${s}.notes WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT $3`,
     ),
     since: statement(
       'since',
@@ -180,9 +149,6 @@ export function ledgerStatements(s: string) {
     ),
     claimable: statement('claimable', claimable(s)),
 
-    putNotes: statement('put notes', `${insertListsText(noteTable, s)} ${replacing(noteTable, 'postgres')}`),
-    dropAgents: statement('drop agents', `DELETE FROM ${s}.agents WHERE id = ANY($1)`),
-    dropSchedules: statement('drop schedules', `DELETE FROM ${s}.schedules WHERE id = ANY($1)`),
     /**
      * The last statement of a round that changes something. The row of the counter is locked from here to the commit, so that numbers are
      * in the order of commits and have no gaps: a round that fails gives its numbers back.
@@ -213,26 +179,17 @@ const added = (differences: string) =>
 /** The database's clock, in ms. */
 export const databaseNow = `floor(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
-export type RowStatements = { insert: Statement; replace: Statement }
-
 /** The statements that write rows of a table, given as one list for each column: one for new rows, and one for any rows. */
-export function rowStatements<Row>(schema: string, { name, columns }: Table<Row>): RowStatements {
-  const names = columns.map(([column]) => column)
-  const [key, ...others] = names
-  // A list of lists has to be rectangular, so arrays are passed as texts.
-  const from = columns.map(([, type], at) => `$${at + 1}::${type === 'text[]' ? 'text' : type}[]`)
-  const picked = columns.map(([column, type]) => (type === 'text[]' ? `r.${column}::text[]` : `r.${column}`))
-  const insert = `INSERT INTO ${schema}.${name} (${names.join(', ')})
-    SELECT ${picked.join(', ')} FROM unnest(${from.join(', ')}) AS r(${names.join(', ')})`
-  const set = others.map((each) => `${each} = excluded.${each}`).join(', ')
+export function rowStatements<Row>(schema: string, table: Table<Row>): { insert: Statement; replace: Statement } {
+  const insert = insertListsText(table, schema)
   return {
-    insert: statement(`insert ${name}`, insert),
-    replace: statement(`replace ${name}`, `${insert} ON CONFLICT (${key}) DO UPDATE SET ${set}`),
+    insert: numbered(`insert ${table.name}`, insert),
+    replace: numbered(`replace ${table.name}`, `${insert} ${replacing(table, 'postgres')}`),
   }
 }
 
 /**
- * The rule of `test/contract/claim-rule.ts` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the
+ * The rule of `claimants` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the
  * agents are found once for each kind, and the cost depends on the number of kinds instead of the number of tasks. The first row has the
  * kinds with the places of their agents in the query; the others have the tasks.
  *

@@ -4,8 +4,8 @@ import type { TaskState } from '../../model/tasks/task.ts'
 import type { PostgresAddress } from './address.ts'
 import { openSession } from './connections.ts'
 import { ledgerFailure } from './failures.ts'
-import { states } from './rows.ts'
 import { newestVersion, versionOf } from './schema.ts'
+import { states } from './statements.ts'
 
 /** Inspects a ledger in PostgreSQL without changing anything. */
 export async function postgresStatus(address: PostgresAddress, clock: Clock): Promise<LedgerStatus> {

@@ -1,25 +1,22 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { AgentRow } from '../../model/hub-ledger.ts'
+import type { SqliteRows } from './sqlite-rows.ts'
+import { agentTable } from '../ledger-tables.ts'
 
 /**
  * The agents of the ledger. They are few and every round reads them, so they are also kept in memory; `reload` reads them again after a
  * rollback.
  */
 export class AgentTable {
-  #all: StatementSync
-  #put: StatementSync
-  #remove: StatementSync
+  #stored: SqliteRows
   #rows = new Map<string, AgentRow>()
 
-  constructor(db: DatabaseSync) {
-    this.#all = db.prepare('SELECT agent FROM agents ORDER BY id')
-    this.#put = db.prepare('INSERT OR REPLACE INTO agents (id, agent) VALUES (?, ?)')
-    this.#remove = db.prepare('DELETE FROM agents WHERE id = ?')
+  constructor(stored: SqliteRows) {
+    this.#stored = stored
     this.reload()
   }
 
   reload(): void {
-    const rows = (this.#all.all() as { agent: string }[]).map(({ agent }) => JSON.parse(agent) as AgentRow)
+    const rows = this.#stored.select(agentTable, { order: 'ORDER BY id' })
     this.#rows = new Map(rows.map((row) => [row.agent.id, row]))
   }
 
@@ -37,12 +34,12 @@ export class AgentTable {
   }
 
   put(row: AgentRow): void {
-    this.#put.run(row.agent.id, JSON.stringify(row))
+    this.#stored.put(agentTable, row)
     this.#rows.set(row.agent.id, row)
   }
 
   remove(id: string): void {
-    this.#remove.run(id)
+    this.#stored.remove(agentTable, id)
     this.#rows.delete(id)
   }
 }

@@ -1,18 +1,18 @@
 import type { HubLedger } from '../../model/hub-ledger.ts'
-import type { ArchiveCounts, ArchiveRow, LedgerArchive, TakenOver } from '../../model/ledger-archive.ts'
+import type { ArchiveRow, LedgerArchive, TakenOver } from '../../model/ledger-archive.ts'
 import type { Task } from '../../model/tasks/task.ts'
 import type { StoreVoice } from '../../../store/set-aside.ts'
+import type { SqliteLedger } from './hub-ledger.ts'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { defined } from '../../../base/defined.ts'
 import { randomName } from '../../../base/id.ts'
 import { syncFolder } from '../../../base/files/files.ts'
 import { StoreError } from '../../../core/talk/store.ts'
-import { noRows } from '../../model/ledger-archive.ts'
 import { besideDatabase } from '../../../store/set-aside.ts'
 import { isDamaged, openDatabase } from '../../../store/sqlite.ts'
 import { storeError } from '../../../store/store-error.ts'
-import { fillLedger, ledgerRows } from '../ledger-rows.ts'
+import { isEmptyLedger, ledgerRows, takeRows } from '../ledger-rows.ts'
 import { fileHubLedger, textsEnding } from './hub-ledger.ts'
 
 const endings = [...besideDatabase, textsEnding]
@@ -29,7 +29,7 @@ export async function sqliteArchive(path: string, parts: SqliteArchiveParts): Pr
   if (existsSync(path)) checkFile(path)
   const ledger = fileHubLedger(path, defined({ clock: parts.clock, texts: parts.texts }))
   const change = parts.adopt?.(ledger)
-  if (change) await ledger.adopt?.(change)
+  if (change) await ledger.adopt(change)
   return new SqliteArchive(path, parts, ledger)
 }
 
@@ -51,9 +51,9 @@ function checkFile(path: string): void {
 class SqliteArchive implements LedgerArchive {
   #path: string
   #voice: StoreVoice
-  #ledger: HubLedger
+  #ledger: SqliteLedger
 
-  constructor(path: string, voice: StoreVoice, ledger: HubLedger) {
+  constructor(path: string, voice: StoreVoice, ledger: SqliteLedger) {
     this.#path = path
     this.#voice = voice
     this.#ledger = ledger
@@ -63,15 +63,8 @@ class SqliteArchive implements LedgerArchive {
     return ledgerRows(this.#ledger)
   }
 
-  async isEmpty(): Promise<boolean> {
-    const tasks = await this.#ledger.look((look) => look.list({ most: 1 }))
-    const books = [...(await this.#ledger.keys.all()), ...(await this.#ledger.invites.all())]
-    const others = await this.#ledger.look(async (look) => [
-      ...(await look.pipelines()),
-      ...(await look.schedules()),
-      ...(await look.machineRules()),
-    ])
-    return tasks.length + books.length + others.length === 0
+  isEmpty(): Promise<boolean> {
+    return isEmptyLedger(this.#ledger)
   }
 
   /** Makes a new ledger beside the old one, which is kept under another name until the person removes it. */
@@ -81,7 +74,7 @@ class SqliteArchive implements LedgerArchive {
     try {
       const taken = await this.#fill(made, rows)
       await this.#swap(made)
-      return { taken, there: noRows() }
+      return taken
     } finally {
       for (const ending of endings) rmSync(`${made}${ending}`, { recursive: true, force: true })
     }
@@ -91,10 +84,10 @@ class SqliteArchive implements LedgerArchive {
     return this.#ledger.close()
   }
 
-  async #fill(path: string, rows: AsyncIterable<ArchiveRow>): Promise<ArchiveCounts> {
+  async #fill(path: string, rows: AsyncIterable<ArchiveRow>): Promise<TakenOver> {
     const ledger = fileHubLedger(path, { clock: this.#voice.clock })
     try {
-      return await fillLedger(ledger, rows)
+      return await takeRows(ledger, rows)
     } finally {
       await ledger.close()
     }

@@ -2,12 +2,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { HubInviteBook } from '../../model/access/hub-invite.ts'
 import type { HubKeyBook } from '../../model/access/hub-key.ts'
-import type { HubChange, HubLedger, LedgerLook, LedgerNews, LedgerRound } from '../../model/hub-ledger.ts'
+import type { HubChange, HubLedger, LedgerNews, LedgerRound, TaskRow } from '../../model/hub-ledger.ts'
 import type { HubRequestBook } from '../../../core/work/hub-request.ts'
 import type { Prunable } from '../../model/tasks/retention.ts'
 import type { SignInBook } from '../../model/access/sign-in.ts'
 import type { Task, TaskState } from '../../model/tasks/task.ts'
 import type { StoreVoice } from '../../../store/set-aside.ts'
+import type { AnyTable } from '../ledger-tables.ts'
 import type { LedgerMoment, LedgerTables } from './ledger-round.ts'
 import { dirname } from 'node:path'
 import { setImmediate as breath } from 'node:timers/promises'
@@ -15,24 +16,27 @@ import { freeBytes } from '../../../base/files/disk-space.ts'
 import { realClock } from '../../../base/time/clock.ts'
 import { defined } from '../../../base/defined.ts'
 import { serialQueue } from '../../../base/serial-queue.ts'
+import { readBody } from '../../../core/talk/store.ts'
 import { heldStates } from '../../model/hub-ledger.ts'
 import { FileBlobs } from '../../../store/files/file-blobs.ts'
 import { MemoryBlobs } from '../../../store/memory-store.ts'
 import { besideDatabase, setAside } from '../../../store/set-aside.ts'
 import { busy, inTransaction, isDamaged, memoryDatabase, openDatabase, sqliteCode } from '../../../store/sqlite.ts'
-import { named, storeError } from '../../../store/store-error.ts'
+import { nameErrors, storeError } from '../../../store/store-error.ts'
 import { LedgerInviteBook } from '../invite-book.ts'
 import { LedgerKeyBook } from '../key-book.ts'
 import { resumeMs } from '../ledger-rows.ts'
+import { taskTable } from '../ledger-tables.ts'
 import { LedgerRequestBook } from '../request-book.ts'
 import { LedgerSignInBook } from '../sign-in-book.ts'
 import { AgentTable } from './agent-table.ts'
+import { ChangeTable } from './change-table.ts'
 import { copyDatabase } from './ledger-copy.ts'
 import { finishOldTasks, hasOldTasks, layOut } from './ledger-layout.ts'
 import { SqliteLook, SqliteRound } from './ledger-round.ts'
 import { LedgerTexts } from './ledger-texts.ts'
 import { ReadyTasks } from './ready-tasks.ts'
-import { SideTables } from './side-tables.ts'
+import { SqliteRows } from './sqlite-rows.ts'
 import { SqliteBooks } from './sqlite-books.ts'
 import { TaskTable } from './task-table.ts'
 
@@ -41,6 +45,9 @@ export const textsEnding = '-texts'
 
 /** How many free pages are given back together, so that nobody waits long. */
 const shrinkPages = 1_000
+
+/** The size of a piece of a long text in a backup. */
+const pieceBytes = 256 * 1024
 
 /** How many tasks of an older termaite are converted to today's format together. */
 const page = 200
@@ -72,7 +79,7 @@ export function fileHubLedger(
     free = () => freeBytes(dirname(path)),
     texts = `${path}${textsEnding}`,
   }: FileLedgerOptions = {},
-): HubLedger {
+): SqliteLedger {
   const parts = { path, clock, mostChanges, free, blobs: new FileBlobs(texts) }
   try {
     return openLedger(openDatabase(path), parts)
@@ -84,7 +91,7 @@ export function fileHubLedger(
 }
 
 /** A ledger that ends with this process. */
-export function memoryHubLedger({ clock = realClock }: { clock?: Clock } = {}): HubLedger {
+export function memoryHubLedger({ clock = realClock }: { clock?: Clock } = {}): SqliteLedger {
   return openLedger(memoryDatabase(), { path: 'the ledger in memory', clock, blobs: new MemoryBlobs() })
 }
 
@@ -96,7 +103,7 @@ type Parts = {
   free?: () => number | undefined
 }
 
-function openLedger(db: DatabaseSync, parts: Parts): HubLedger {
+function openLedger(db: DatabaseSync, parts: Parts): SqliteLedger {
   const { path, clock } = parts
   try {
     // Only a new file accepts this setting: its free pages can be given back to the disk later.
@@ -113,7 +120,7 @@ function openLedger(db: DatabaseSync, parts: Parts): HubLedger {
 }
 
 /** Rounds and looks run one after the other on one connection; a round is one transaction. */
-class SqliteLedger implements HubLedger {
+export class SqliteLedger implements HubLedger {
   readonly keys: HubKeyBook
   readonly invites: HubInviteBook
   readonly signIns: SignInBook
@@ -137,11 +144,11 @@ class SqliteLedger implements HubLedger {
     this.#db = db
     this.#path = path
     this.clock = clock
-    const agents = new AgentTable(db)
-    const tasks = new TaskTable(db)
-    const side = new SideTables(db, mostChanges)
-    this.#tables = { tasks, agents, ready: new ReadyTasks(db, { agents, tasks, side }), side }
-    const books = new SqliteBooks(db, path, this.#serial)
+    const rows = new SqliteRows(db)
+    const [agents, tasks] = [new AgentTable(rows), new TaskTable(rows)]
+    const ready = new ReadyTasks(rows, { agents, tasks })
+    this.#tables = { rows, tasks, agents, ready, changes: new ChangeTable(rows, mostChanges) }
+    const books = new SqliteBooks(db, path, rows, this.#serial)
     this.keys = new LedgerKeyBook(books)
     this.invites = new LedgerInviteBook(books)
     this.signIns = new LedgerSignInBook(books)
@@ -151,7 +158,7 @@ class SqliteLedger implements HubLedger {
     const stored = db.prepare('SELECT value FROM meta WHERE name = ?')
     const meta = <T>(name: string) => (stored.get(name) as { value: T }).value
     this.#epoch = meta('epoch')
-    this.#seq = this.#tables.side.lastChange()
+    this.#seq = this.#tables.changes.last()
     // The clock may have been set back since the ledger was last open: its steady time continues from its last value.
     this.#began = Math.max(clock.now(), meta('steady')) - clock.elapsed()
     this.#keepSteady = db.prepare("UPDATE meta SET value = ? WHERE name = 'steady'")
@@ -179,16 +186,20 @@ class SqliteLedger implements HubLedger {
     })
   }
 
-  look<T>(work: (look: LedgerLook) => Promise<T>): Promise<T> {
+  look<T>(work: (look: SqliteLook) => Promise<T>): Promise<T> {
     return this.#serial(() => work(new SqliteLook(this.#tables, this.#moment(), this.#access)))
   }
 
   untilDue(): Promise<number | undefined> {
     return this.look(async ({ now, steady }) =>
       this.#access('read', () => {
-        const { tasks, side } = this.#tables
-        const { due = Infinity, deadline = Infinity } = tasks.nextDue()
-        const next = Math.min(due - steady, deadline - now, (side.nextDue() ?? Infinity) - now)
+        const { rows } = this.#tables
+        const first = (table: string, column: string) => {
+          const sql = `SELECT ${column} AS at FROM ${table} WHERE ${column} IS NOT NULL ORDER BY ${column} LIMIT 1`
+          return (rows.statement(sql).get() as { at: number } | undefined)?.at ?? Infinity
+        }
+        const byDay = [first('tasks', 'deadline'), first('pipelines', 'due'), first('schedules', 'next')]
+        const next = Math.min(first('tasks', 'due') - steady, Math.min(...byDay) - now)
         return next === Infinity ? undefined : Math.max(0, next)
       }),
     )
@@ -196,7 +207,7 @@ class SqliteLedger implements HubLedger {
 
   since(seq: number, most: number, epoch = this.#epoch): Promise<HubChange[] | undefined> {
     return this.look(async () =>
-      epoch === this.#epoch ? this.#access('read', () => this.#tables.side.since(seq, most)) : undefined,
+      epoch === this.#epoch ? this.#access('read', () => this.#tables.changes.since(seq, most)) : undefined,
     )
   }
 
@@ -252,7 +263,7 @@ class SqliteLedger implements HubLedger {
   async shrink(): Promise<void> {
     for (let left = true; left; await breath())
       left = await this.#serial(async () =>
-        named('write', this.#path, () => {
+        nameErrors('write', this.#path, () => {
           const free = () =>
             (this.#db.prepare('PRAGMA freelist_count').get() as { freelist_count: number }).freelist_count
           const before = free()
@@ -264,7 +275,7 @@ class SqliteLedger implements HubLedger {
   }
 
   async bytes(): Promise<number> {
-    return named('read', this.#path, () => {
+    return nameErrors('read', this.#path, () => {
       const { page_count: count } = this.#db.prepare('PRAGMA page_count').get() as { page_count: number }
       const { page_size: size } = this.#db.prepare('PRAGMA page_size').get() as { page_size: number }
       return count * size
@@ -280,6 +291,37 @@ class SqliteLedger implements HubLedger {
     return this.#serial(() => copyDatabase(this.#db, this.#path, this.clock.now()))
   }
 
+  /** The long texts that tasks refer to. Missing ones are left out; a task says so when it is shown. */
+  async *texts() {
+    const sql = 'SELECT DISTINCT text AS sha FROM task_texts'
+    const named = await this.look(async () => this.#access('read', () => this.#tables.rows.statement(sql).all()))
+    for (const { sha } of named as { sha: string }[]) {
+      const body = await readBody(this.blobs, { sha, media: 'text/plain', bytes: 0 })
+      if (!body) continue
+      const starts = Array.from({ length: Math.ceil(body.length / pieceBytes) }, (_, at) => at * pieceBytes)
+      yield { sha, bytes: body.length, pieces: starts.map((at) => body.subarray(at, at + pieceBytes)) }
+    }
+  }
+
+  /** Stores rows of a ledger that is restored; resolves to their number. */
+  put(table: AnyTable, rows: readonly unknown[]): Promise<number> {
+    const { tasks, rows: stored } = this.#tables
+    return this.#serial(async () =>
+      nameErrors('write', this.#path, () =>
+        inTransaction(this.#db, () => {
+          for (const row of rows)
+            if (table.name === taskTable.name) tasks.put(row as TaskRow)
+            else stored.put(table, row)
+          return rows.length
+        }),
+      ),
+    )
+  }
+
+  async hasText(sha: string): Promise<boolean> {
+    return (await this.blobs.bytes(sha)) > 0
+  }
+
   sweep(): Promise<void> {
     return this.blobs.sweep((text) => this.#access('read', () => this.#tables.tasks.names(text)))
   }
@@ -291,7 +333,7 @@ class SqliteLedger implements HubLedger {
       last = await this.#serial(async () => {
         const rows = this.#access('read', () => tasks.after(last!, page))
         const changed = await Promise.all(rows.map(async (row) => ({ row, task: await change(row.task) })))
-        named('write', this.#path, () =>
+        nameErrors('write', this.#path, () =>
           inTransaction(this.#db, () => {
             for (const { row, task } of changed) if (task !== row.task) tasks.put({ ...row, task })
             if (rows.length < page) finishOldTasks(this.#db)
@@ -323,13 +365,13 @@ class SqliteLedger implements HubLedger {
 
   /** Reads or writes; the first write of a round begins its transaction. */
   #access = <T>(verb: 'read' | 'write', work: () => T): T =>
-    named(verb, this.#path, () => {
+    nameErrors(verb, this.#path, () => {
       if (verb === 'write' && !this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
       return work()
     })
 
   #commit({ changes, steady }: SqliteRound): void {
-    named('write', this.#path, () => {
+    nameErrors('write', this.#path, () => {
       this.#keepSteady.run(steady)
       this.#db.exec('COMMIT')
     })

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { AgentRow, PipelineRow } from '../../model/hub-ledger.ts'
 import type { Pipeline } from '../../model/tasks/pipeline.ts'
 import type { Schedule } from '../../model/plans/schedule.ts'
 import type { HubAgent, Task } from '../../model/tasks/task.ts'
@@ -9,18 +8,9 @@ import { heldStates } from '../../model/hub-ledger.ts'
 import { carriedNotes } from '../../model/tasks/task-note.ts'
 import { parseTask } from '../../model/tasks/task.ts'
 import { StoreError } from '../../../core/talk/store.ts'
-import {
-  inviteTable,
-  keyTable,
-  linkTable,
-  noteTable,
-  removedTable,
-  requestTable,
-  signInTable,
-} from '../ledger-tables.ts'
+import { agentTable, noteTable, pipelineTable, scheduleTable, storedTables } from '../ledger-tables.ts'
 import { definitionIn } from '../tables.ts'
-import { AgentTable } from './agent-table.ts'
-import { SideTables } from './side-tables.ts'
+import { SqliteRows } from './sqlite-rows.ts'
 import { finished, TaskTable } from './task-table.ts'
 
 /** The layout in which every note has a row of its own; before it, notes were only kept inside their task. */
@@ -38,11 +28,7 @@ const today = 4
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS tasks (
-    id TEXT PRIMARY KEY, tail TEXT NOT NULL, created INTEGER NOT NULL, state TEXT NOT NULL, workspace TEXT NOT NULL, rank REAL NOT NULL,
-    capabilities TEXT NOT NULL, wish TEXT NOT NULL, wished TEXT, agent TEXT, pipeline TEXT, ready INTEGER NOT NULL, touched REAL NOT NULL,
-    due REAL, deadline REAL, merging INTEGER, mentions INTEGER, task TEXT NOT NULL
-  );
+  ${storedTables.map(definitionIn).join('\n  ')}
   CREATE INDEX IF NOT EXISTS tasks_tail ON tasks (tail);
   CREATE INDEX IF NOT EXISTS tasks_state ON tasks (state, created, id);
   CREATE INDEX IF NOT EXISTS tasks_workspace ON tasks (workspace, state, created, id);
@@ -68,27 +54,14 @@ const tables = `
   CREATE TRIGGER IF NOT EXISTS counts_removed AFTER DELETE ON tasks BEGIN
     UPDATE state_counts SET count = count - 1 WHERE state = old.state;
   END;
-  ${definitionIn(removedTable)}
   CREATE INDEX IF NOT EXISTS removed_tasks_tail ON removed_tasks (tail);
   CREATE INDEX IF NOT EXISTS removed_tasks_at ON removed_tasks (at);
   CREATE TABLE IF NOT EXISTS task_needs (need TEXT NOT NULL, task TEXT NOT NULL, PRIMARY KEY (need, task)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS task_texts (text TEXT NOT NULL, task TEXT NOT NULL, PRIMARY KEY (text, task)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS task_texts_task ON task_texts (task);
-  ${definitionIn(noteTable)}
-  CREATE TABLE IF NOT EXISTS agents (id TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY, change TEXT NOT NULL);
-  CREATE TABLE IF NOT EXISTS marks (id TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS days (workspace TEXT PRIMARY KEY, day TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS machine_rules (machine TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS pipelines (id TEXT PRIMARY KEY, pipeline TEXT NOT NULL, due REAL);
   CREATE INDEX IF NOT EXISTS pipelines_due ON pipelines (due) WHERE due IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS schedules (id TEXT PRIMARY KEY, schedule TEXT NOT NULL, next REAL);
   CREATE INDEX IF NOT EXISTS schedules_next ON schedules (next) WHERE next IS NOT NULL;
-  ${definitionIn(keyTable)}
-  ${definitionIn(inviteTable)}
-  ${definitionIn(linkTable)}
-  ${definitionIn(signInTable)}
-  ${definitionIn(requestTable)}
   CREATE INDEX IF NOT EXISTS requests_at ON requests (at);
 `
 
@@ -135,9 +108,8 @@ const page = 500
  * them after each start: here they are due at once, so that the hub checks them.
  */
 function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now: number; layout: number }): void {
-  const tasks = new TaskTable(db)
-  const agents = new AgentTable(db)
-  const side = new SideTables(db)
+  const rows = new SqliteRows(db)
+  const tasks = new TaskTable(rows)
   const has = new Map<string, string>()
   const eachRow = (table: string, column: string, take: (text: string) => void) => {
     if (!old.includes(table)) return
@@ -152,7 +124,7 @@ function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now:
   }
   eachRow('tasks', 'task', (text) => {
     const task = parseTask(JSON.parse(text))
-    if (layout < notesApart) for (const note of task.notes) side.putNote({ task: task.id, note })
+    if (layout < notesApart) for (const note of task.notes) rows.put(noteTable, { task: task.id, note })
     const kept: Task = layout < notesApart ? { ...task, notes: carriedNotes(task.notes) } : task
     if (heldStates.includes(task.state) && task.agent !== undefined) has.set(task.agent, task.id)
     const touched = Math.min(now, Math.max(task.moved, task.heard ?? -Infinity))
@@ -164,13 +136,11 @@ function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now:
   })
   eachRow('agents', 'agent', (text) => {
     const agent = JSON.parse(text) as HubAgent
-    const row: AgentRow = defined({ agent, heard: Math.min(now, agent.seen), task: has.get(agent.id) })
-    agents.put(row)
+    rows.put(agentTable, defined({ agent, heard: Math.min(now, agent.seen), task: has.get(agent.id) }))
   })
   eachRow('pipelines', 'pipeline', (text) => {
     const pipeline = JSON.parse(text) as Pipeline
-    const row: PipelineRow = defined({ pipeline, due: pipeline.cap?.timeMs === undefined ? undefined : now })
-    side.putPipeline(row)
+    rows.put(pipelineTable, defined({ pipeline, due: pipeline.cap?.timeMs === undefined ? undefined : now }))
   })
-  eachRow('schedules', 'schedule', (text) => side.putSchedule(JSON.parse(text) as Schedule))
+  eachRow('schedules', 'schedule', (text) => rows.put(scheduleTable, JSON.parse(text) as Schedule))
 }

@@ -5,16 +5,27 @@ import type {
   LedgerLook,
   LedgerRound,
   LedgerWrites,
-  TaskQuery,
+  TaskRow,
 } from '../../model/hub-ledger.ts'
+import type { RowQuery, TaskList } from '../ledger-reads.ts'
+import type { Table } from '../tables.ts'
 import type { AgentTable } from './agent-table.ts'
+import type { ChangeTable } from './change-table.ts'
 import type { ReadyTasks } from './ready-tasks.ts'
-import type { SideTables } from './side-tables.ts'
+import type { SqliteRows } from './sqlite-rows.ts'
 import type { TaskTable } from './task-table.ts'
 import { AgentCalls, isCalled } from '../agent-calls.ts'
+import { LedgerReads } from '../ledger-reads.ts'
+import { sideWrites } from '../ledger-tables.ts'
 
-/** The tables of a ledger. */
-export type LedgerTables = { tasks: TaskTable; agents: AgentTable; ready: ReadyTasks; side: SideTables }
+/** The tables of a ledger; `rows` are those without a class of their own. */
+export type LedgerTables = {
+  rows: SqliteRows
+  tasks: TaskTable
+  agents: AgentTable
+  ready: ReadyTasks
+  changes: ChangeTable
+}
 
 /** The number and the times of one moment of the ledger. */
 export type LedgerMoment = Pick<LedgerLook, 'seq' | 'epoch' | 'now' | 'steady'>
@@ -23,15 +34,17 @@ export type LedgerMoment = Pick<LedgerLook, 'seq' | 'epoch' | 'now' | 'steady'>
 type Access = <T>(verb: 'read' | 'write', work: () => T) => T
 
 /** Reads of one moment. Nothing else writes at the same time, because rounds and looks run one after the other. */
-export class SqliteLook implements LedgerLook {
+export class SqliteLook extends LedgerReads implements LedgerLook {
   readonly seq: number
   readonly epoch: string
   readonly now: number
   readonly steady: number
+  protected readonly kind = 'sqlite'
   protected readonly tables: LedgerTables
   protected readonly access: Access
 
   constructor(tables: LedgerTables, { seq, epoch, now, steady }: LedgerMoment, access: Access) {
+    super()
     this.tables = tables
     this.seq = seq
     this.epoch = epoch
@@ -40,44 +53,12 @@ export class SqliteLook implements LedgerLook {
     this.access = access
   }
 
-  async tasks(ids: readonly string[]) {
-    return this.read(({ tasks }) => tasks.rows(ids))
-  }
-
-  async list(query: TaskQuery) {
-    return this.read(({ tasks }) => tasks.list(query))
+  override async agents(ids?: readonly string[]) {
+    return this.read(({ agents }) => agents.rows(ids))
   }
 
   async counts() {
     return this.read(({ tasks }) => tasks.counts())
-  }
-
-  async held(agents?: readonly string[]) {
-    return this.read(({ tasks }) => tasks.held(agents))
-  }
-
-  async agents(ids?: readonly string[]) {
-    return this.read(({ agents }) => agents.rows(ids))
-  }
-
-  async pipelines(ids?: readonly string[]) {
-    return this.read(({ side }) => side.pipelines(ids))
-  }
-
-  async schedules(ids?: readonly string[]) {
-    return this.read(({ side }) => side.schedules(ids))
-  }
-
-  async days(workspaces?: readonly string[]) {
-    return this.read(({ side }) => side.days(workspaces))
-  }
-
-  async marks(keys?: readonly string[]) {
-    return this.read(({ side }) => side.marks(keys))
-  }
-
-  async machineRules(machines?: readonly string[]) {
-    return this.read(({ side }) => side.machineRules(machines))
   }
 
   async heldOn(machines: readonly string[]) {
@@ -87,20 +68,16 @@ export class SqliteLook implements LedgerLook {
     })
   }
 
-  async notes(task: string, page: { before?: number; most: number }) {
-    return this.read(({ side }) => side.notes(task, page))
+  async select<Row>(table: Table<Row>, query: RowQuery): Promise<Row[]> {
+    return this.read(({ rows }) => rows.select(table, query))
   }
 
-  async removed(ids: readonly string[]) {
-    return this.read(({ tasks }) => tasks.removed(ids))
+  protected async listed(list: TaskList): Promise<TaskRow[]> {
+    return this.read(({ tasks }) => tasks.list(list))
   }
 
-  async removedAfter(id: string, most: number) {
-    return this.read(({ tasks }) => tasks.removedAfter(id, most))
-  }
-
-  async removedLike(text: string) {
-    return this.read(({ tasks }) => tasks.removedLike(text))
+  protected table(name: string): string {
+    return name
   }
 
   protected read<T>(work: (tables: LedgerTables) => T): T {
@@ -129,16 +106,8 @@ export class SqliteRound extends SqliteLook implements LedgerRound {
     return this.#calls.isCalling
   }
 
-  needs(ids: readonly string[]) {
-    return this.tasks(ids)
-  }
-
   async dependents(ids: readonly string[]) {
     return this.read(({ tasks }) => tasks.dependents(ids))
-  }
-
-  async tasksOf(pipelines: readonly string[]) {
-    return this.read(({ tasks }) => tasks.ofPipelines(pipelines))
   }
 
   async overdue(most: number) {
@@ -153,14 +122,6 @@ export class SqliteRound extends SqliteLook implements LedgerRound {
     return this.read(({ tasks }) => tasks.needed(ids))
   }
 
-  async overduePipelines() {
-    return this.read(({ side }) => side.duePipelines(this.now))
-  }
-
-  async dueSchedules() {
-    return this.read(({ side }) => side.dueSchedules(this.now))
-  }
-
   async called(ids: readonly string[]): Promise<string[]> {
     return this.tables.agents.rows(ids).flatMap(({ agent }) => (isCalled(agent) ? [agent.id] : []))
   }
@@ -173,10 +134,6 @@ export class SqliteRound extends SqliteLook implements LedgerRound {
     return this.read(({ ready }) => ready.claimable(query, this.steady))
   }
 
-  claim(ids: readonly string[]) {
-    return this.tasks(ids)
-  }
-
   async write(writes: LedgerWrites): Promise<HubChange[]> {
     try {
       return this.access('write', () => this.#write(writes))
@@ -187,13 +144,16 @@ export class SqliteRound extends SqliteLook implements LedgerRound {
   }
 
   #write(writes: LedgerWrites): HubChange[] {
-    const { tasks, agents, side } = this.tables
+    const { rows: stored, tasks, agents, changes } = this.tables
     for (const row of writes.tasks) tasks.put(row)
     for (const row of writes.agents) agents.put(row)
     for (const id of writes.gone) agents.remove(id)
-    side.write(writes)
+    for (const { table, rows, gone } of sideWrites(writes)) {
+      for (const row of rows) stored.put(table, row)
+      for (const key of gone) stored.remove(table, key)
+    }
     tasks.remove(writes.removed)
-    const numbered = side.append(writes.changes, this.seq + this.#changes.length)
+    const numbered = changes.append(writes.changes, this.seq + this.#changes.length)
     this.#changes.push(...numbered)
     this.#calls.wrote(writes)
     return numbered

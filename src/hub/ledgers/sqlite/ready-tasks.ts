@@ -1,26 +1,27 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { AgentRow, Claimable, ClaimQuery } from '../../model/hub-ledger.ts'
+import type { StatementSync } from 'node:sqlite'
+import type { AgentRow, Claimable, ClaimQuery, QueuedTask as Turn } from '../../model/hub-ledger.ts'
 import type { ClaimTimes } from '../../model/tasks/task-wait.ts'
 import type { AgentTable } from './agent-table.ts'
-import type { SideTables } from './side-tables.ts'
+import type { SqliteRows } from './sqlite-rows.ts'
 import type { TaskTable } from './task-table.ts'
+import { goesBefore } from '../../model/hub-ledger.ts'
 import { FleetRules } from '../../model/tasks/machine-rules.ts'
-import { isWaitedFor, workspacesOf } from '../../model/tasks/task-wait.ts'
+import { claimants, isAble, isFree, workspacesOf } from '../../model/tasks/task-wait.ts'
 import { hasWorkspace, isPattern } from '../../model/tasks/workspace.ts'
-import { capabilitiesIn } from './task-table.ts'
+import { capabilitiesIn, machineTable } from '../ledger-tables.ts'
 
 /** Ready tasks that the same agents may get: those of one workspace with the same capabilities and the same wish. */
 type Kind = { workspace: string; capabilities: string; wish: string }
 
-/** The fields of a ready task that decide its place and its wish; tasks with a lower rank go first. */
-type ReadyTask = { id: string; rank: number; created: number; touched: number }
+/** The fields of a ready task that decide its place and its wish. */
+type ReadyTask = Turn & { touched: number }
 
 /** The tasks of one kind in their order, as far as they were read, and the agents that may get them. */
 type Line = {
   kind: Kind
   /** The agents that may get a task of this kind, and those that may get one that was touched since `wishedBefore`. */
-  agents: string[]
-  fresh: string[]
+  old: readonly string[]
+  fresh: readonly string[]
   read: ReadyTask[]
   /** How many of the tasks that were read are used up, and whether there are more. */
   used: number
@@ -41,27 +42,29 @@ const wished =
  */
 export class ReadyTasks {
   #agents: AgentTable
-  #tables: { tasks: TaskTable; side: SideTables }
+  #tasks: TaskTable
+  #stored: SqliteRows
   #sql: Record<'workspace' | 'first' | 'next' | 'wishes' | 'tasks', StatementSync>
 
-  constructor(db: DatabaseSync, { agents, ...tables }: { agents: AgentTable; tasks: TaskTable; side: SideTables }) {
+  constructor(stored: SqliteRows, { agents, tasks }: { agents: AgentTable; tasks: TaskTable }) {
     this.#agents = agents
-    this.#tables = tables
+    this.#tasks = tasks
+    this.#stored = stored
     const capabilities = `SELECT capabilities ${ready} AND workspace = ?`
     this.#sql = {
-      workspace: db.prepare(`SELECT workspace ${ready} AND workspace > ? ORDER BY workspace LIMIT 1`),
-      first: db.prepare(`${capabilities} ORDER BY capabilities LIMIT 1`),
-      next: db.prepare(`${capabilities} AND capabilities > ? ORDER BY capabilities LIMIT 1`),
+      workspace: stored.statement(`SELECT workspace ${ready} AND workspace > ? ORDER BY workspace LIMIT 1`),
+      first: stored.statement(`${capabilities} ORDER BY capabilities LIMIT 1`),
+      next: stored.statement(`${capabilities} AND capabilities > ? ORDER BY capabilities LIMIT 1`),
       // Jumps from each wish to the next, however many tasks have it.
-      wishes: db.prepare(
+      wishes: stored.statement(
         `WITH RECURSIVE wishes (wish) AS (
            SELECT min(wished) ${wished} > ''
            UNION ALL SELECT (SELECT min(wished) ${wished} > wishes.wish) FROM wishes WHERE wish IS NOT NULL
          )
          SELECT wish, (SELECT min(touched) ${wished} = wishes.wish) AS oldest FROM wishes WHERE wish IS NOT NULL`,
       ),
-      tasks: db.prepare(
-        `SELECT id, rank, created, touched ${ready} AND workspace = ? AND capabilities = ? AND wish = ?
+      tasks: stored.statement(
+        `SELECT id, -rank AS priority, created, touched ${ready} AND workspace = ? AND capabilities = ? AND wish = ?
          AND (rank, created, id) > (?, ?, ?) AND touched < ? ORDER BY rank, created, id LIMIT ?`,
       ),
     }
@@ -80,7 +83,7 @@ export class ReadyTasks {
       )
       if (!line) break
       const { id, touched } = line.read[line.used++]!
-      if (!except.has(id)) found.push({ task: id, agents: touched < query.wishedBefore ? line.agents : line.fresh })
+      if (!except.has(id)) found.push({ task: id, agents: [...(touched < query.wishedBefore ? line.old : line.fresh)] })
     }
     return found
   }
@@ -88,7 +91,7 @@ export class ReadyTasks {
   /** How many tasks the agents of each machine have. */
   heldOn(): Map<string, number> {
     const held = new Map<string, number>()
-    for (const agent of this.#tables.tasks.holders()) {
+    for (const agent of this.#tasks.holders()) {
       const machine = this.#agents.get(agent)?.agent.status?.machine
       if (machine !== undefined) held.set(machine, (held.get(machine) ?? 0) + 1)
     }
@@ -96,7 +99,7 @@ export class ReadyTasks {
   }
 
   #rules(): FleetRules {
-    const rules = this.#tables.side.machineRules()
+    const rules = this.#stored.select(machineTable)
     return new FleetRules(rules, rules.some(({ limit }) => limit !== undefined) ? this.heldOn() : undefined)
   }
 
@@ -107,7 +110,7 @@ export class ReadyTasks {
       const last = line.read.at(-1)
       // If a task still waits for an agent that is not in the query, none of the agents in the query gets it.
       const before = fresh.length > 0 ? Number.MAX_VALUE : wishedBefore
-      const after = [last?.rank ?? -Infinity, last?.created ?? 0, last?.id ?? ''] as const
+      const after = [-(last?.priority ?? Infinity), last?.created ?? 0, last?.id ?? ''] as const
       const { workspace, capabilities, wish } = kind
       line.read = this.#sql.tasks.all(workspace, capabilities, wish, ...after, before, page) as ReadyTask[]
       line.isRead = line.read.length < page
@@ -121,20 +124,15 @@ export class ReadyTasks {
     const { stopped, wishedBefore, awayBefore } = query
     const at = { steady, wishedBefore, awayBefore }
     const rules = this.#rules()
-    const agents = this.#agents
-      .rows(query.agents)
-      .filter(({ agent }) => agent.evicted === undefined && !rules.restOf(agent))
+    const agents = this.#agents.rows(query.agents).filter(({ agent }) => isFree(agent, rules))
     return [...this.#workspaces(agents)].flatMap(([workspace, here]) => {
       if (stopped.includes(workspace)) return []
       const lines: Line[] = []
       let found = this.#sql.first.get(workspace) as Pick<Kind, 'capabilities'> | undefined
       for (; found; found = this.#sql.next.get(workspace, found.capabilities) as typeof found) {
         const { capabilities } = found
-        const wanted = capabilitiesIn(capabilities)
-        const able = here.filter(({ agent }) => {
-          const has = rules.capabilitiesOf(agent)
-          return wanted.every((one) => has.includes(one))
-        })
+        const task = { workspace, capabilities: capabilitiesIn(capabilities) }
+        const able = here.filter(({ agent }) => isAble(task, agent, rules))
         if (able.length > 0) lines.push(...this.#linesOf({ workspace, capabilities }, idsOf(able), at, rules))
       }
       return lines
@@ -143,26 +141,14 @@ export class ReadyTasks {
 
   /** The kinds of ready tasks of one workspace and with the same capabilities, for the agents that can do them. */
   #linesOf(common: Omit<Kind, 'wish'>, able: string[], at: ClaimTimes, rules: FleetRules): Line[] {
-    const { workspace, capabilities } = common
     const unread = { read: [], used: 0, isRead: false }
-    const lines: Line[] = [{ kind: { ...common, wish: '' }, agents: able, fresh: able, ...unread }]
-    const task = { workspace, capabilities: capabilitiesIn(capabilities) }
-    const wishes = this.#sql.wishes.all({ workspace, capabilities }) as {
-      wish: string
-      oldest: number
-    }[]
+    const lines: Line[] = [{ kind: { ...common, wish: '' }, old: able, fresh: able, ...unread }]
+    const capabilities = capabilitiesIn(common.capabilities)
+    const wishes = this.#sql.wishes.all(common) as { wish: string; oldest: number }[]
     for (const { wish, oldest } of wishes) {
-      const meant = able.includes(wish)
-      const waits = isWaitedFor({ task, touched: at.wishedBefore }, this.#agents.get(wish), at, rules)
-      if (waits && !meant && oldest >= at.wishedBefore) continue
-      // The agent that a task is meant for comes first.
-      const agents = meant ? [wish, ...able.filter((id) => id !== wish)] : able
-      lines.push({
-        kind: { ...common, wish },
-        agents,
-        fresh: waits ? agents.slice(0, meant ? 1 : 0) : agents,
-        ...unread,
-      })
+      const { old, fresh } = claimants({ ...common, capabilities, wish }, able, this.#agents.get(wish), at, rules)
+      // Otherwise each task of this kind waits for an agent that is not in the query.
+      if (fresh.length > 0 || oldest < at.wishedBefore) lines.push({ kind: { ...common, wish }, old, fresh, ...unread })
     }
     return lines
   }
@@ -194,8 +180,4 @@ export class ReadyTasks {
 const idsOf = (agents: readonly AgentRow[]) => agents.map(({ agent }) => agent.id)
 
 /** Whether the next task of a line goes before that of another. */
-function isBefore(line: Line, other: Line): boolean {
-  const [a, b] = [line.read[line.used]!, other.read[other.used]!]
-  if (a.rank !== b.rank) return a.rank < b.rank
-  return a.created === b.created ? a.id < b.id : a.created < b.created
-}
+const isBefore = (line: Line, other: Line) => goesBefore(line.read[line.used]!, other.read[other.used]!)

@@ -1,8 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { serialQueue } from '../../../base/serial-queue.ts'
 import type { BookDatabase, BookStatement, BookWork } from '../ledger-books.ts'
+import type { SqliteRows } from './sqlite-rows.ts'
 import { inTransaction } from '../../../store/sqlite.ts'
-import { named } from '../../../store/store-error.ts'
+import { nameErrors } from '../../../store/store-error.ts'
 
 /** The books of a ledger in SQLite. They are written between rounds, because a round is a transaction of the same connection. */
 export class SqliteBooks implements BookDatabase {
@@ -10,13 +11,14 @@ export class SqliteBooks implements BookDatabase {
   #db: DatabaseSync
   #path: string
   #queue: ReturnType<typeof serialQueue>
-  #prepared = new Map<string, StatementSync>()
+  #rows: SqliteRows
   /** Counts the changes, which outdate cached rows. */
   #generation = 0
 
-  constructor(db: DatabaseSync, path: string, queue: ReturnType<typeof serialQueue>) {
+  constructor(db: DatabaseSync, path: string, rows: SqliteRows, queue: ReturnType<typeof serialQueue>) {
     this.#db = db
     this.#path = path
+    this.#rows = rows
     this.#queue = queue
   }
 
@@ -25,11 +27,13 @@ export class SqliteBooks implements BookDatabase {
   }
 
   async read<T>(work: () => BookWork<T>): Promise<T> {
-    return named('read', this.#path, () => this.#run(work()))
+    return nameErrors('read', this.#path, () => this.#run(work()))
   }
 
   write<T>(work: () => BookWork<T>): Promise<T> {
-    return this.#queue(async () => named('write', this.#path, () => inTransaction(this.#db, () => this.#run(work()))))
+    return this.#queue(async () =>
+      nameErrors('write', this.#path, () => inTransaction(this.#db, () => this.#run(work()))),
+    )
   }
 
   async change<T>(work: () => BookWork<T>): Promise<T> {
@@ -44,7 +48,7 @@ export class SqliteBooks implements BookDatabase {
     let kept: { generation: number; rows: T } | undefined
     return async () => {
       if (kept?.generation !== this.#generation)
-        kept = { generation: this.#generation, rows: named('read', this.#path, () => this.#run(load())) }
+        kept = { generation: this.#generation, rows: nameErrors('read', this.#path, () => this.#run(load())) }
       return kept.rows
     }
   }
@@ -56,8 +60,7 @@ export class SqliteBooks implements BookDatabase {
   }
 
   #answer({ text, values }: BookStatement) {
-    const known = this.#prepared.get(text) ?? this.#db.prepare(text)
-    this.#prepared.set(text, known)
+    const known = this.#rows.statement(text)
     if (text.startsWith('SELECT')) return { rows: known.all(...values), changed: 0 }
     return { rows: [], changed: Number(known.run(...values).changes) }
   }

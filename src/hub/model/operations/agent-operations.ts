@@ -61,7 +61,7 @@ export const agentOperations = {
     output: registered,
   },
   'POST /api/agents/:id/status': {
-    about: 'Tells the machine, the framework, the free disk and the quota of the calling agent.',
+    about: 'Reports the machine, the framework, the free disk and the quota of the calling agent.',
     right: 'report',
     input: {
       machine: optional(text),
@@ -75,7 +75,7 @@ export const agentOperations = {
     audit: 'none',
   },
   'POST /api/agents/:id/spent': {
-    about: 'Tells what the calling agent has used in all.',
+    about: 'Reports what the calling agent has used in all.',
     right: 'report',
     input: { tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) },
     output: nothing,

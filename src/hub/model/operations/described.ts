@@ -22,20 +22,23 @@ export const partOf =
     object(fields, 'ignored') as Shape<unknown> as Shape<T>
 
 /** Gives a shape a name in the descriptions. */
-export function named<T>(name: string, shape: Shape<T>): Shape<T> {
+export function nameShape<T>(name: string, shape: Shape<T>): Shape<T> {
   namedShapes[name] = shape
   return { ...shape, json: (): JsonSchema => ({ $ref: `#/components/schemas/${name}` }) }
 }
 
 /** A shape with a name, for all fields of a type of the hub. */
-export const described =
+export const describeType =
   <T>() =>
   <S extends Shape<unknown>>(name: string, shape: S & Whole<T, S>): Shape<T> =>
-    named(name, shape as Shape<unknown> as Shape<T>)
+    nameShape(name, shape as Shape<unknown> as Shape<T>)
 
 /** A text or bytes, and not JSON. */
 export const plainText: Shape<string> & { is: 'plain text' } = { ...string(), is: 'plain text' }
-/** An answer in the form in which the dashboard of the same version holds its state: it changes with it, and programs use /api/state. */
+/**
+ * An answer in the form in which the dashboard of the same version holds its state. The form changes with the dashboard, so other
+ * programs use /api/state.
+ */
 export const ofDashboard = <T>(): Shape<T> & { is: 'of the dashboard' } => ({
   ...(anything() as Shape<T>),
   is: 'of the dashboard',

@@ -23,7 +23,7 @@ import {
 import { questionSubjects } from '../../../core/talk/question.ts'
 import { hubRoles } from '../access/hub-key.ts'
 import { taskStates } from '../tasks/task.ts'
-import { described, named, partOf, shapeOf } from './described.ts'
+import { describeType, nameShape, partOf, shapeOf } from './described.ts'
 
 export const text = string()
 export const time = integer(0)
@@ -37,7 +37,7 @@ const option = object({ id: text, label: text, grants: maybe, means: optional(on
 export const merge = object({ machine: text, branch: text, into: text, commit: text })
 const result = object({ message: text, artifacts: optional(list(anything())) })
 
-export const note = described<TaskNote>()(
+export const note = describeType<TaskNote>()(
   'Note',
   object({
     number: about('The notes of a task are numbered from 1.', integer(1)),
@@ -56,7 +56,7 @@ export const note = described<TaskNote>()(
   }),
 )
 
-const step = described<TaskStep>()(
+const step = describeType<TaskStep>()(
   'Step',
   object({
     at: about('Never earlier than the step before.', time),
@@ -67,7 +67,7 @@ const step = described<TaskStep>()(
   }),
 )
 
-const tryShape = described<TaskTry>()(
+const tryShape = describeType<TaskTry>()(
   'Try',
   object({
     number: about('Tries are numbered from 1.', integer(1)),
@@ -76,7 +76,7 @@ const tryShape = described<TaskTry>()(
     ended: optional(time),
     end: optional(
       about(
-        'The state that the task came to.',
+        'The state that the task reached.',
         oneOf('QUEUED', 'BLOCKED', 'IN_REVIEW', 'COMPLETED', 'FAILED', 'CANCELLED'),
       ),
     ),
@@ -156,7 +156,7 @@ export const taskFields = {
   noted: optional(about('How many notes there are in all.', integer(0))),
   merging: optional(
     about(
-      'A merge whose end is not known yet.',
+      'A merge whose outcome is not known yet.',
       object({ by: text, try: integer(1), at: time, commit: text, hub: maybe }),
     ),
   ),
@@ -168,7 +168,7 @@ export const taskFields = {
   options: optional(list(option)),
   result: optional(about('The last answer of an agent.', result)),
 }
-export const task = described<Task>()('Task', object(taskFields))
+export const task = describeType<Task>()('Task', object(taskFields))
 
 const statusFields = {
   machine: maybe,
@@ -179,7 +179,7 @@ const statusFields = {
   parkedWhy: maybe,
   parkedAt: optional(time),
 }
-const status = described<AgentStatus>()('AgentStatus', object(statusFields))
+const status = describeType<AgentStatus>()('AgentStatus', object(statusFields))
 
 const registeredFields = {
   id: text,
@@ -220,8 +220,8 @@ const registeredFields = {
   cost: optional(number(0)),
   priced: optional(integer(0)),
 }
-export const registered = described<HubAgent>()('RegisteredAgent', object(registeredFields))
-export const agent = described<AgentNow>()(
+export const registered = describeType<HubAgent>()('RegisteredAgent', object(registeredFields))
+export const agent = describeType<AgentNow>()(
   'Agent',
   object({
     ...registeredFields,
@@ -248,7 +248,7 @@ const ticket = about(
 )
 
 /** The answer to an agent that waits. The fields depend on its type. */
-export const given = described<GivenTicket>()(
+export const given = describeType<GivenTicket>()(
   'Given',
   object({
     type: about(
@@ -262,7 +262,7 @@ export const given = described<GivenTicket>()(
   }),
 )
 
-export const rules = described<MachineRules>()(
+export const rules = describeType<MachineRules>()(
   'MachineRules',
   object({
     machine: about('`*` is the whole hub.', text),
@@ -287,7 +287,7 @@ export const pipelineFields = {
   schedule: maybe,
   note: maybe,
 }
-export const pipeline = described<PipelineView>()(
+export const pipeline = describeType<PipelineView>()(
   'Pipeline',
   object({
     ...pipelineFields,
@@ -295,7 +295,7 @@ export const pipeline = described<PipelineView>()(
     spent: object({ ...spentFields, timeMs: integer(0) }),
   }),
 )
-export const schedule = named(
+export const schedule = nameShape(
   'Schedule',
   partOf<Schedule>()({
     id: text,
@@ -312,7 +312,7 @@ export const schedule = named(
   }),
 )
 
-export const day = described<WorkspaceDay>()(
+export const day = describeType<WorkspaceDay>()(
   'WorkspaceDay',
   object({
     workspace: text,
@@ -333,11 +333,11 @@ const keyFields = {
   made: time,
   by: text,
   used: optional(time),
-  ends: optional(about('When the key ends by itself, by the clock of the ledger.', time)),
+  ends: optional(about('When the key expires, by the clock of the ledger.', time)),
   lent: optional(boolean()),
   oldEnds: optional(about('Until when the secret before the present one is accepted.', time)),
 }
-export const key = described<ListedKey>()('Key', object(keyFields))
+export const key = describeType<ListedKey>()('Key', object(keyFields))
 export const newKey = object({ key, secret: about('Shown here once and kept nowhere.', text) })
 const mark = object({
   item: text,
@@ -348,7 +348,7 @@ const mark = object({
   owner: maybe,
   try: optional(integer(1)),
 })
-export const state = described<HubState & { place: string; next?: string }>()(
+export const state = describeType<HubState & { place: string; next?: string }>()(
   'State',
   object({
     seq: integer(0),

@@ -15,7 +15,7 @@ import { bundlePart, longestBundle } from '../tasks/task-try.ts'
 /** A text or an id that must not be empty. */
 export const text = string({ min: 1 })
 
-/** The answer to a request that has no other answer than that it was done. */
+/** The answer to a request that only says that the request was carried out. */
 export const nothing = object({})
 
 /** A whole number in a query. */
@@ -31,9 +31,7 @@ export const mostRows = 1_000
 
 /** The query of a page of a list. */
 export const pageFields = {
-  after: optional(
-    about('The place that an earlier answer told: its header x-next, or its field next or after.', string()),
-  ),
+  after: optional(about('The place from an earlier answer: its header x-next, or its field next or after.', string())),
   limit: optional(about(`The most rows of one answer (${mostRows}).`, wholeNumber)),
 }
 

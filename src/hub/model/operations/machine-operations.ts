@@ -40,7 +40,7 @@ export const machineOperations = {
     output: nothing,
   },
   'POST /api/turns/:id/steer': {
-    about: 'Types to a running turn.',
+    about: 'Types into a running turn.',
     right: 'turns',
     input: { text },
     output: nothing,
@@ -155,7 +155,7 @@ export const operatorOperations = {
   },
   'POST /api/hub/copy': {
     about:
-      'Writes a copy of a ledger in a file beside it, and tells its path. Only for the key of the hub’s own machine.',
+      'Writes a copy of a ledger in a file beside it, and returns its path. Only for the key of the hub’s own machine.',
     right: 'operate',
     output: object({ path: anyText }),
     patience: wholeLedger,

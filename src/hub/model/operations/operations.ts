@@ -29,7 +29,7 @@ export type OperationName = keyof Operations
 /** The named parts of the path of an operation. */
 export type ParamsOf<N extends OperationName> = Record<ParamOf<N>, string>
 
-/** The fields of its query or its body. */
+/** The fields of the query or the body of an operation. */
 export type FieldsOf<N extends OperationName> = N extends OperationName
   ? Operations[N] extends { input: infer F extends Fields }
     ? ObjectOf<F>

@@ -30,7 +30,7 @@ export const peopleOperations = {
     output: list(partOf<InboxRow>()({ id: anyText, kind: anyText, at: time, read: boolean(), needsMe: boolean() })),
   },
   'POST /api/inbox/mark': {
-    about: 'Marks an item of the inbox as read, done, put off or taken.',
+    about: 'Marks an item of the inbox as read, done, snoozed or assigned.',
     right: 'inbox',
     input: {
       item: text,
@@ -49,7 +49,7 @@ export const peopleOperations = {
     output: day,
   },
   'GET /api/me': {
-    about: 'The name, the role and the end of the caller’s key.',
+    about: 'The name, the role and the expiry of the caller’s key.',
     right: 'self',
     output: shapeOf<HubCaller>()(
       object({
@@ -67,7 +67,7 @@ export const peopleOperations = {
     right: 'self',
     output: object({ version: maybe, protocol: integer(1) }),
   },
-  'POST /api/me/end': { about: 'Ends the caller’s own key.', right: 'self', output: key },
+  'POST /api/me/end': { about: 'Revokes the caller’s own key.', right: 'self', output: key },
   'POST /api/lent-keys': {
     about: 'Lends a key to an agent for one run.',
     right: 'lend',
@@ -96,7 +96,7 @@ export const peopleOperations = {
     input: { graceMs: optional(number(0)), lifeMs: optional(number(0)) },
     output: either(newKey, object({ file: about('Where the new own key is.', anyText) })),
   },
-  'POST /api/keys/:id/revoke': { about: 'Ends a key, with its connections.', right: 'keys', output: key },
+  'POST /api/keys/:id/revoke': { about: 'Revokes a key, and closes its connections.', right: 'keys', output: key },
   'GET /api/invites': { about: 'Lists the invitations for agent machines.', right: 'keys', output: list(invite) },
   'POST /api/invites': {
     about: 'Makes a code that the machine of an agent exchanges once, at `/api/join`, for a key of its own.',

@@ -11,10 +11,10 @@ import type { ListedInvite } from '../access/hub-invite.ts'
 import type { ListedLink, ListedSignIn } from '../access/sign-in.ts'
 import { about, anything, boolean, integer, list, number, object, oneOf, optional } from '../../../core/data/shape.ts'
 import { callerRoles } from '../access/hub-key.ts'
-import { described, shapeOf } from './described.ts'
+import { describeType, shapeOf } from './described.ts'
 import { maybe, text, time } from './hub-shapes.ts'
 
-export const invite = described<ListedInvite>()(
+export const invite = describeType<ListedInvite>()(
   'Invite',
   object({
     id: text,
@@ -27,12 +27,12 @@ export const invite = described<ListedInvite>()(
   }),
 )
 const linkFields = { id: text, name: text, role: oneOf(...callerRoles), session: maybe, made: time }
-export const link = described<ListedLink>()('Link', object({ ...linkFields, once: boolean(), ends: time }))
-export const signIn = described<ListedSignIn>()(
+export const link = describeType<ListedLink>()('Link', object({ ...linkFields, once: boolean(), ends: time }))
+export const signIn = describeType<ListedSignIn>()(
   'SignIn',
   object({ ...linkFields, link: text, browser: text, ends: optional(time), used: optional(time) }),
 )
-export const act = described<KeptAct>()(
+export const act = describeType<KeptAct>()(
   'Act',
   object({
     number: integer(1),
@@ -47,7 +47,7 @@ export const act = described<KeptAct>()(
     status: integer(100),
   }),
 )
-export const session = described<KeptConversation>()(
+export const session = describeType<KeptConversation>()(
   'Session',
   object({
     id: text,
@@ -58,7 +58,7 @@ export const session = described<KeptConversation>()(
     turns: integer(0),
   }),
 )
-export const project = described<KeptProject>()(
+export const project = describeType<KeptProject>()(
   'Project',
   object({
     id: text,
@@ -69,7 +69,7 @@ export const project = described<KeptProject>()(
     words: optional(object({ by: text, text })),
   }),
 )
-export const found = described<FoundWords>()(
+export const found = describeType<FoundWords>()(
   'Found',
   object({ session: text, entry: text, title: text, by: text, at: time, snippet: text }),
 )
@@ -87,7 +87,7 @@ export const entryPage = shapeOf<EntryPage>()(
     newer: about('Whether entries come after the page.', boolean()),
   }),
 )
-export const used = described<UsedAmounts>()(
+export const used = describeType<UsedAmounts>()(
   'Used',
   object({
     key: about('The agent, the day or the project.', text),
@@ -99,7 +99,7 @@ export const used = described<UsedAmounts>()(
     parkedMs: about('How long agents were out of quota.', integer(0)),
   }),
 )
-export const away = described<AwayAgent>()(
+export const away = describeType<AwayAgent>()(
   'Away',
   object({ agent: text, as: oneOf('parked', 'busy', 'cooling down'), until: time, why: maybe }),
 )

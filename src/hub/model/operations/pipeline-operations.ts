@@ -14,7 +14,7 @@ export const pipelineOperations = {
     output: pipeline,
   },
   'POST /api/pipelines': {
-    about: 'Adds all tasks of a plan, or none where it has a mistake.',
+    about: 'Adds all tasks of a plan, or none if it has a mistake.',
     right: 'add',
     // `plan` is the text of the file, `file` its name; `workspace` and `zone` are those of the person who sends it.
     input: { id: text, plan: text, file: optional(text), workspace: text, zone: optional(text) },

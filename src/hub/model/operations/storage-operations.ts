@@ -25,7 +25,7 @@ export const storageOperations = {
   },
   'GET /api/retention': {
     about:
-      'Counts what is removed with the finished tasks of an age: tasks by state, pipelines, notes, long texts and bytes.',
+      'Counts what is removed with finished tasks that are older than a given age: tasks by state, pipelines, notes, long texts and bytes.',
     right: 'prune',
     input: { keptMs: optional(about('how many ms ago the tasks were touched last, at least', wholeNumber)) },
     output: shapeOf<Prunable>()(
@@ -40,7 +40,8 @@ export const storageOperations = {
     patience: allTasks,
   },
   'POST /api/retention/prune': {
-    about: 'Removes finished tasks of an age for about two seconds; `more` says that there may be more to remove.',
+    about:
+      'Removes finished tasks that are older than a given age, for about two seconds; `more` says that there may be more to remove.',
     right: 'prune',
     input: { keptMs: integer(0) },
     output: shapeOf<Pruned>()(object({ tasks: integer(0), pipelines: integer(0), more: boolean() })),

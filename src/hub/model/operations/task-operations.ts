@@ -66,7 +66,7 @@ export const taskOperations = {
     output: task,
   },
   'POST /api/tasks/:id/progress': {
-    about: 'Tells the progress of a task.',
+    about: 'Reports the progress of a task.',
     right: 'report',
     input: { agent: optional(text), message: text, percentage: optional(integer(0, 100)) },
     output: task,
@@ -107,7 +107,7 @@ export const taskOperations = {
     patience: longTexts,
   },
   'POST /api/tasks/:id/checks': {
-    about: 'Tells the checks that termaite ran on the work.',
+    about: 'Reports the checks that termaite ran on the work.',
     right: 'vouch',
     input: { checks: list(sentCheck, 1, mostChecks) },
     output: task,
@@ -136,7 +136,7 @@ export const taskOperations = {
     output: task,
   },
   'POST /api/tasks/:id/reject': {
-    about: 'Rejects a try; the task goes back to the queue with the words.',
+    about: 'Rejects a try; the task goes back to the queue with the reviewer’s words.',
     right: 'review',
     input: { text: optional(text), try: optional(integer(1)) },
     output: task,
@@ -177,7 +177,7 @@ export const taskOperations = {
   },
   'POST /api/tasks/:id/retry': { about: 'Puts a finished task back into the queue.', right: 'direct', output: task },
   'POST /api/tasks/:id/approve': {
-    about: 'Approves a try, and has it merged where that is wanted.',
+    about: 'Approves a try, and has it merged if that is requested.',
     right: 'review',
     input: {
       try: optional(integer(1)),

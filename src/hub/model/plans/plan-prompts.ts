@@ -31,7 +31,7 @@ export class PlanTemplates {
     const parts = this.#pieces(text, path).map((piece) =>
       typeof piece === 'string' ? piece : this.#reference(piece.reference, path),
     )
-    return joined(parts)
+    return joinTexts(parts)
   }
 
   /** Reads a text outside of prompts, which can only contain values of the matrix. */
@@ -57,7 +57,7 @@ export class PlanTemplates {
     }
     if (of === undefined || field === undefined)
       return say(
-        'a template is {{<need>.result}}, .diff, .branch or .agent, or {{matrix.<name>}}. Two braces that begin no template are written \\{{.',
+        'a template is {{<need>.result}}, .diff, .branch or .agent, or {{matrix.<name>}}. Two braces that do not begin a template are written \\{{.',
       )
     if (of === 'matrix') return this.#matrixValue(field, path, reference)
     const names = this.#needs.filter(({ group }) => group === of).flatMap((need) => need.names)
@@ -96,7 +96,7 @@ export class PlanTemplates {
 }
 
 /** Puts texts that follow each other together. */
-function joined(parts: readonly PromptPart<string>[]): PromptPart<string>[] {
+function joinTexts(parts: readonly PromptPart<string>[]): PromptPart<string>[] {
   return parts.reduce<PromptPart<string>[]>((all, part) => {
     const last = all.at(-1)
     if (typeof part === 'string' && typeof last === 'string') all[all.length - 1] = last + part

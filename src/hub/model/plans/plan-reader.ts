@@ -258,7 +258,7 @@ function needsOf({ task, at }: Group, groups: ReadonlyMap<string, Group>, proble
 const writtenNeeds = ({ needs = [] }: WrittenTask) =>
   (typeof needs === 'string' ? [needs] : needs).filter((need) => need !== undefined)
 
-/** Notes each circle of needs, as a path. */
+/** Notes each cycle of needs, as a path. */
 function checkCircles(groups: readonly Group[], named: ReadonlyMap<string, Group>, problems: PlanProblems): void {
   const clear = new Set<string>()
   const visit = (group: Group, path: readonly Group[]): void => {

@@ -1,7 +1,7 @@
 import type { PipelineCap } from '../tasks/pipeline.ts'
 import type { PromptPart } from '../../../core/data/prompt-template.ts'
 
-/** The end of the time that a pipeline or a task has: so long after it is added, or at a moment. */
+/** The end of the time that a pipeline or a task has: a duration after it is added, or a moment. */
 export type Deadline = { afterMs: number } | { at: number }
 
 /** How often a task that failed is tried again, and the pause before each try. */

@@ -7,13 +7,13 @@ import { pauseWords } from './machine-rules.ts'
 export type AgentStatus = {
   /** The name of the machine on which the agent runs. */
   machine?: string
-  /** The way of thinking that is at work in its turn. */
+  /** The thinking framework that is at work in the agent's turn. */
   framework?: string
-  /** The free part of its context window, from 1 to 0. */
+  /** The free part of the agent's context window, from 1 to 0. */
   contextLeft?: number
-  /** The bytes that are free on the disk that it works on, roughly. */
+  /** The bytes that are free on the disk that the agent works on, roughly. */
   diskFree?: number
-  /** When its quota comes back, the message of its provider, and when the agent reported them. */
+  /** When the agent's quota comes back, the message of its provider, and when the agent reported them. */
   parkedUntil?: number
   parkedWhy?: string
   parkedAt?: number

@@ -1,6 +1,6 @@
 import type { HandedField, PromptPart } from '../../../core/data/prompt-template.ts'
 import type { TaskResult } from './task-try.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { workIn } from './task-changes.ts'
 
 /** A done task as a prompt hands it on; `diff` and `branch` are those of its last try. */
@@ -37,12 +37,12 @@ export function filledPrompt(parts: readonly PromptPart<HandedTask>[], mask: (te
       const most = Math.min(mostOf[field], share)
       if (field === 'branch') return needs.map(branchName).join(', ')
       if (field === 'agent') return needs.map(({ agent = '' }) => inline(agent, most)).join(', ')
-      return needs.map((need) => tagged(need, field, most, mask)).join('\n')
+      return needs.map((need) => taggedResult(need, field, most, mask)).join('\n')
     })
     .join('')
 }
 
-function tagged(
+function taggedResult(
   { id, name, agent, result, diff }: HandedTask,
   field: 'result' | 'diff',
   most: number,
@@ -55,15 +55,15 @@ function tagged(
       ? `termaite task diff ${id}`
       : `get_task_context with taskId ${id}, or termaite task show ${id} --json`
   const by = agent === undefined ? '' : ` agent="${attribute(agent)}"`
-  const text = cut(whole, most, length, where).replaceAll(`</${field}`, `<\\/${field}`)
+  const text = cutText(whole, most, length, where).replaceAll(`</${field}`, `<\\/${field}`)
   return `<${field} task="${attribute(name)}"${by}>\n${text}\n</${field}>`
 }
 
-function cut(text: string, most: number, length: number, where: string): string {
+function cutText(text: string, most: number, length: number, where: string): string {
   if (text.length <= most) return text
   // A cut inside a surrogate pair would leave half a character.
   const end = /[\ud800-\udbff]/.test(text[most - 1]!) ? most - 1 : most
-  const counts = `${grouped(end)} of ${grouped(length)}`
+  const counts = `${groupDigits(end)} of ${groupDigits(length)}`
   return `${text.slice(0, end)}\n[Cut: these are the first ${counts} characters. The whole text is at the hub: ${where}.]`
 }
 

@@ -17,10 +17,10 @@ export type Pipeline = {
   created: number
   /** The hash of the plan, by which a request that is sent again is known. */
   digest: string
-  /** The ids of its tasks, in the order of the plan. */
+  /** The ids of the pipeline's tasks, in the order of the plan. */
   tasks: string[]
   cap?: PipelineCap
-  /** The amounts up to which the pipeline may go after a person allowed as much again. */
+  /** The amounts up to which the pipeline may go after a person granted its cap once more. */
   allowed?: PipelineCap
   /** Since when a person is asked, because the cap is passed; `passed` completes "The pipeline has …". */
   asks?: { at: number; passed: string; upTo: PipelineCap }
@@ -80,7 +80,7 @@ function passedPipelineCap(spent: PipelineSpent, cap: PipelineCap): string | und
   return passedCap(spent, cap) ?? time
 }
 
-/** The amounts up to which a pipeline may go when a person allows as much again as its cap. */
+/** The amounts up to which a pipeline may go when a person grants its cap once more. */
 function raisedPipelineCap(spent: PipelineSpent, cap: PipelineCap, allowed: PipelineCap = cap): PipelineCap {
   const { timeMs } = cap
   const limit = allowed.timeMs ?? timeMs

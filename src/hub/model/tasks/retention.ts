@@ -7,7 +7,10 @@ export type RemovedTask = { id: string; state: TaskState; at: number; keptMs: nu
 /** How long the ids of removed tasks are remembered, so that a person who asks for one learns that it was removed. */
 export const rememberedMs = 365 * 86_400_000
 
-/** Everything that is removed with finished tasks of some age. `bytes` is the size of the tasks, their notes and their long texts. */
+/**
+ * Everything that is removed with finished tasks that are older than a given age. `bytes` is the size of the tasks, their notes and their
+ * long texts.
+ */
 export type Prunable = {
   tasks: { state: TaskState; count: number }[]
   pipelines: number

@@ -2,7 +2,7 @@ import type { Option } from '../../../core/talk/question.ts'
 import type { Spent } from '../../../core/work/budget.ts'
 import { workspaceName } from './workspace.ts'
 import { defined } from '../../../base/defined.ts'
-import { grouped } from '../../../base/text/number-words.ts'
+import { groupDigits } from '../../../base/text/number-words.ts'
 import { consentOptions } from '../../../core/talk/consent.ts'
 import { dollars } from '../../../core/work/budget.ts'
 
@@ -22,7 +22,7 @@ export type WorkspaceDay = {
   day: string
   spent: Spent
   cap?: SpendingCap
-  /** The amounts up to which the workspace may go after a person allowed as much again. */
+  /** The amounts up to which the workspace may go after a person granted its cap once more. */
   allowed?: SpendingCap
   /** When the cap was passed, while no person has answered yet. */
   asked?: number
@@ -44,7 +44,8 @@ export function spentOn({ tries = [] }: { tries?: readonly { spent?: Spent }[] }
 }
 
 /** The tokens whose price is not known. An agent that reports a cost without the number of priced tokens means all of them. */
-const unpriced = ({ tokens, cost, priced = cost === undefined ? 0 : tokens }: Spent) => Math.max(0, tokens - priced)
+const unpricedTokens = ({ tokens, cost, priced = cost === undefined ? 0 : tokens }: Spent) =>
+  Math.max(0, tokens - priced)
 
 /**
  * Says how much of a cap is used, as a phrase that completes "The task has …", once the cap is reached; undefined before. If the price of a
@@ -52,18 +53,18 @@ const unpriced = ({ tokens, cost, priced = cost === undefined ? 0 : tokens }: Sp
  */
 export function passedCap(spent: Spent, { tokens, cost }: SpendingCap): string | undefined {
   if (tokens !== undefined && spent.tokens >= tokens)
-    return `used ${grouped(spent.tokens)} of ${grouped(tokens)} tokens`
+    return `used ${groupDigits(spent.tokens)} of ${groupDigits(tokens)} tokens`
   if (cost === undefined) return undefined
   if ((spent.cost ?? 0) >= cost) return `used ${dollars(spent.cost ?? 0)} of ${dollars(cost)}`
-  if (tokens !== undefined || unpriced(spent) === 0) return undefined
-  return `used ${grouped(unpriced(spent))} tokens of a model whose price is not known, so its cap of ${dollars(cost)} cannot be held`
+  if (tokens !== undefined || unpricedTokens(spent) === 0) return undefined
+  return `used ${groupDigits(unpricedTokens(spent))} tokens of a model whose price is not known, so its cap of ${dollars(cost)} cannot be enforced`
 }
 
-/** The amounts up to which the work may go when a person allows as much again as the cap. */
+/** The amounts up to which the work may go when a person grants its cap once more. */
 export function raisedCap(spent: Spent, cap: SpendingCap, allowed: SpendingCap = cap): SpendingCap {
   const again = (used: number, limit: number, each: number) => (used >= limit ? used + each : limit)
   const { cost: upTo = cap.cost, tokens: most = cap.tokens } = allowed
-  const byTokens = most === undefined && cap.cost !== undefined && unpriced(spent) > 0
+  const byTokens = most === undefined && cap.cost !== undefined && unpricedTokens(spent) > 0
   return defined({
     cost: cap.cost === undefined || upTo === undefined ? undefined : again(spent.cost ?? 0, upTo, cap.cost),
     // Without a price, only the number of tokens can limit the work.
@@ -75,7 +76,7 @@ export function raisedCap(spent: Spent, cap: SpendingCap, allowed: SpendingCap =
 export function capWords({ cost, tokens }: SpendingCap): string {
   return [
     ...(cost === undefined ? [] : [dollars(cost)]),
-    ...(tokens === undefined ? [] : [`${grouped(tokens)} tokens`]),
+    ...(tokens === undefined ? [] : [`${groupDigits(tokens)} tokens`]),
   ].join(' and ')
 }
 

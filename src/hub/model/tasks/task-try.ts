@@ -63,7 +63,7 @@ export type TryPlace = {
   bundle?: TryBundle
 }
 
-/** The state that a task comes to when a try of it ends. */
+/** The state that a task reaches when a try of it ends. */
 type TryEnd = 'QUEUED' | 'BLOCKED' | 'IN_REVIEW' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
 
 /** One try of a task: an agent's work on it, from its acknowledgement to the next state. */
@@ -72,7 +72,7 @@ export type TaskTry = TryPlace & {
   number: number
   agent: string
   began: number
-  /** When the try was over, and the state that the task came to: QUEUED if the agent gave it back or fell silent. */
+  /** When the try was over, and the state that the task reached: QUEUED if the agent gave it back or fell silent. */
   ended?: number
   end?: TryEnd
   result?: TaskResult

@@ -21,32 +21,52 @@ export const workspacesOf = ({ workspace, workspaces = [] }: Pick<HubAgent, 'wor
 ]
 
 /** Whether an agent has the task's workspace, or may clone it, and has the capabilities that the task needs, by itself or by its machine. */
-export function fits(task: WaitingTask['task'], agent: HubAgent, rules = noRules): boolean {
-  return knows(task, agent) && lacking(task, agent, rules).length === 0
+export function fits(task: FittingTask, agent: HubAgent, rules = noRules): boolean {
+  return knows(task, agent) && isAble(task, agent, rules)
+}
+
+/** Whether an agent has the capabilities that a task needs. */
+export const isAble = (task: Pick<Task, 'capabilities'>, agent: HubAgent, rules: FleetRules) =>
+  lacking(task, agent, rules).length === 0
+
+/** Whether an agent may be given any task at all. */
+export const isFree = (agent: HubAgent, rules: FleetRules) => agent.evicted === undefined && !rules.restOf(agent)
+
+/**
+ * The rule which of the agents that are free and fit may be given a task of a kind, in their order: `old` if the task was touched before
+ * `wishedBefore`, else `fresh`. A task that is meant for one agent goes to another only if that agent cannot do it, is paused or away, or
+ * was waited for long enough; otherwise that agent comes first. `wished` is that agent, or undefined if it is not registered.
+ */
+export function claimants(
+  task: Pick<Task, 'workspace' | 'capabilities' | 'wish'>,
+  agents: readonly string[],
+  wished: HeardAgent | undefined,
+  at: ClaimTimes,
+  rules: FleetRules,
+): { old: readonly string[]; fresh: readonly string[] } {
+  const { wish } = task
+  if (wish === undefined || wish === '') return { old: agents, fresh: agents }
+  const isMeant = agents.includes(wish)
+  const old = isMeant ? [wish, ...agents.filter((id) => id !== wish)] : agents
+  return { old, fresh: isWaitedFor(task, wished, at, rules) ? old.slice(0, isMeant ? 1 : 0) : old }
 }
 
 /** Times by `LedgerLook.steady`: now, and those before which a task has waited long enough for an agent, or an agent is away. */
 export type ClaimTimes = { steady: number; wishedBefore: number; awayBefore: number }
 
-/** The fields of a task that decide whether it fits and how old it is; times are those of `LedgerLook.steady`. */
-type WaitingTask = { task: Pick<Task, 'workspace' | 'capabilities'>; touched: number }
+/** The fields of a task that decide whether it fits. */
+type FittingTask = Pick<Task, 'workspace' | 'capabilities'>
 
 /** The fields of an agent that decide whether it is present: when it last sent anything, and until when it waits for work. */
 type HeardAgent = { agent: HubAgent; heard: number; wait?: { until: number } }
 
 /**
- * Whether a task that is meant for an agent waits for it. An agent whose machine has reached its task limit is still waited
- * for, because the machine soon has room.
+ * Whether a fresh task that is meant for an agent waits for it. An agent whose machine has reached its task limit is still waited for,
+ * because the machine soon has room.
  */
-export function isWaitedFor(
-  task: WaitingTask,
-  wished: HeardAgent | undefined,
-  at: ClaimTimes,
-  rules = noRules,
-): boolean {
+function isWaitedFor(task: FittingTask, wished: HeardAgent | undefined, at: ClaimTimes, rules: FleetRules): boolean {
   if (!wished || wished.agent.evicted !== undefined || rules.pauseOf(wished.agent)) return false
-  if (!fits(task.task, wished.agent, rules)) return false
-  return task.touched >= at.wishedBefore && isPresent(wished, at)
+  return fits(task, wished.agent, rules) && isPresent(wished, at)
 }
 
 /** Whether an agent waits, or has sent anything lately. */
@@ -54,9 +74,9 @@ function isPresent({ heard, wait }: HeardAgent, at: Pick<ClaimTimes, 'steady' | 
   return heard >= at.awayBefore || (wait !== undefined && wait.until > at.steady)
 }
 
-const knows = ({ workspace }: WaitingTask['task'], agent: HubAgent) => hasWorkspace(workspacesOf(agent), workspace)
+const knows = ({ workspace }: Pick<Task, 'workspace'>, agent: HubAgent) => hasWorkspace(workspacesOf(agent), workspace)
 
-function lacking({ capabilities }: WaitingTask['task'], agent: HubAgent, rules: FleetRules): string[] {
+function lacking({ capabilities }: Pick<Task, 'capabilities'>, agent: HubAgent, rules: FleetRules): string[] {
   const has = rules.capabilitiesOf(agent)
   return capabilities.filter((wanted) => !has.includes(wanted))
 }
@@ -79,7 +99,7 @@ export function waitReason(
 ): string {
   const waits = task.needs.filter((need) => !done.has(tasks.get(need)?.state ?? ''))
   const open = waits.map((need) => (task.pipeline && tasks.get(need)?.pipeline?.name) ?? need)
-  if (open.length > 0) return `waits until ${listed(open)} ${open.length === 1 ? 'is' : 'are'} done`
+  if (open.length > 0) return `waits until ${andList(open)} ${open.length === 1 ? 'is' : 'are'} done`
   const stopped = dayStop([...days].find(({ workspace }) => workspace === task.workspace))
   if (stopped !== undefined) return stopped
   const paused = pipelineStop([...pipelines].find(({ id }) => id === task.pipeline?.id))
@@ -87,7 +107,7 @@ export function waitReason(
   const rules = new FleetRules(given, heldByMachine(agents))
   if (rules.hubPause) return `waits: the hub is ${pauseWords(rules.hubPause)}`
   const known = agents.filter((agent) => knows(task, agent))
-  const head = `waits for an agent${task.capabilities.length > 0 ? ` with ${listed(task.capabilities.map(quoted))}` : ''}`
+  const head = `waits for an agent${task.capabilities.length > 0 ? ` with ${andList(task.capabilities.map(inBackticks))}` : ''}`
   if (known.length === 0) return `${head} that has ${workspaceName(task.workspace)}; ${nobodyWords(task, agents)}`
   const able = known.filter((agent) => fits(task, agent, rules) && agent.about === true && !rules.pauseOf(agent))
   const meant = able.find(({ id }) => id === task.wish)
@@ -125,7 +145,7 @@ function standingWords(task: Task, known: readonly StandingAgent[], rules: Fleet
     return `, ${known.length === 2 ? 'both' : `all ${known.length}`} ${words(obstacle, true)}`
   }
   const parts = [...groups.values()].map(({ obstacle, ids }) => {
-    const who = ids.length > mostNamed ? String(ids.length) : listed(ids)
+    const who = ids.length > mostNamed ? String(ids.length) : andList(ids)
     return `${who} ${words(obstacle, ids.length > 1)}`
   })
   return `: ${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`
@@ -144,7 +164,7 @@ const words = ([one, many, rest]: Obstacle, isMany: boolean) => `${isMany ? many
  */
 function obstacleOf(task: Task, agent: StandingAgent, rules: FleetRules): Obstacle {
   const missing = lacking(task, agent, rules)
-  if (missing.length > 0) return ['does', 'do', `not have ${listed(missing.map(quoted))}`]
+  if (missing.length > 0) return ['does', 'do', `not have ${andList(missing.map(inBackticks))}`]
   const is = (rest: string): Obstacle => ['is', 'are', rest]
   const rest = rules.restOf(agent)
   // A pause outlasts an absence: somebody has to resume the agent even after it comes back.
@@ -155,8 +175,8 @@ function obstacleOf(task: Task, agent: StandingAgent, rules: FleetRules): Obstac
   return is(`on ${rest.machine}, which has its limit of ${rest.limit} ${rest.limit === 1 ? 'task' : 'tasks'}`)
 }
 
-const quoted = (name: string) => `\`${name}\``
+const inBackticks = (name: string) => `\`${name}\``
 
-function listed(names: readonly string[]): string {
+function andList(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

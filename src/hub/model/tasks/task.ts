@@ -22,7 +22,7 @@ export type PipelinePlace = {
   name: string
   /** The parts of a prompt that is still to be filled with the results of needs. */
   template?: PromptPart<{ id: string; name: string }>[]
-  /** How often the task may be tried again after a failure, the pause before each try, and how often it was. */
+  /** How often the task may be tried again after a failure, the pause before each try, and how often it has been tried again. */
   retries?: { times: number; pauseMs: number; made: number }
   /** The pause before a retry; it holds as long as the task has not moved since. */
   pause?: { since: number; ms: number }
@@ -52,11 +52,11 @@ export type TaskBase = {
   wish?: string
   /** The most that all tries together use before a person is asked. */
   cap?: SpendingCap
-  /** The amounts up to which the task may go after a person allowed as much again. */
+  /** The amounts up to which the task may go after a person granted its cap once more. */
   allowed?: SpendingCap
   pipeline?: PipelinePlace
   created: number
-  /** When the state changed last. */
+  /** When the state last changed. */
   moved: number
   /** How often an agent acknowledged the task and then gave no answer. */
   returns: number
@@ -144,7 +144,7 @@ export function taskTitle({ prompt, pipeline }: Pick<TaskBase, 'prompt' | 'pipel
 export function parseTask(stored: unknown): Task {
   const read = stored as TaskBase & { state: TaskState } & Partial<TaskFacts>
   if (typeof read?.id !== 'string') throw new Error('a stored task has no id')
-  const task = { ...read, ...numbered(read.notes) }
+  const task = { ...read, ...numberNotes(read.notes) }
   const had = { agent: task.agent ?? 'unknown' }
   switch (task.state) {
     case 'QUEUED':
@@ -171,7 +171,7 @@ export function parseTask(stored: unknown): Task {
 }
 
 /** Notes that an older termaite stored have no numbers. */
-function numbered(notes: readonly TaskNote[]): Partial<Pick<TaskBase, 'notes' | 'noted'>> {
+function numberNotes(notes: readonly TaskNote[]): Partial<Pick<TaskBase, 'notes' | 'noted'>> {
   if (notes.every(({ number }) => number !== undefined)) return {}
   return { notes: notes.map((note, at) => ({ ...note, number: at + 1 })), noted: notes.length }
 }

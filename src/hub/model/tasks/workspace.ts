@@ -50,7 +50,7 @@ function fromUrl(scheme: string, text: string): RemoteAddress | undefined {
   const protocol = scheme.replace(/^git\+|\+git$/, '')
   if (protocol !== 'https' && protocol !== 'http' && protocol !== 'ssh' && protocol !== 'git') return undefined
   if (isUpward(text)) return undefined
-  // Only http addresses have their host read as a host by every version of Node.
+  // The address is parsed as an http one, because not every version of Node reads the host of other addresses as a host.
   const parsed = URL.parse(text.replace(/^[^:]+/, 'http'))
   if (!parsed || parsed.hostname === '' || parsed.search !== '' || parsed.hash !== '') return undefined
   const [, typed] = /^[^:]+:\/\/(?:[^/@]*@)?(?:\[[^\]]*\]|[^/:]*):(\d+)/.exec(text) ?? []

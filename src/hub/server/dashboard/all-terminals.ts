@@ -6,7 +6,7 @@ import type { JoinedMachines } from './machine-ids.ts'
 import { within } from '../../../base/time/clock.ts'
 import { awayWords, idOn, placeOfId } from './machine-ids.ts'
 
-type Parts = JoinedMachines & {
+type JoinedTerminalParts = JoinedMachines & {
   /** The terminals of the hub's own machine. */
   own: MachineTerminals
   clock: Clock
@@ -17,10 +17,10 @@ const firstMs = 1_000
 
 /** The terminals of all machines. A machine that is slow to answer delays nobody: its last list is used until the next one has come. */
 export class AllTerminals implements MachineTerminals {
-  #parts: Parts
+  #parts: JoinedTerminalParts
   #lists = new WeakMap<FarMachine, { rows: TerminalRow[]; reading?: Promise<void> }>()
 
-  constructor(parts: Parts) {
+  constructor(parts: JoinedTerminalParts) {
     this.#parts = parts
   }
 

@@ -7,7 +7,7 @@ import { HubError } from '../../engine/rules/task-rules.ts'
 import { awayWords, idOn, placeOfId } from './machine-ids.ts'
 import { TurnFeed } from './turn-feed.ts'
 
-type Parts = JoinedMachines & {
+type JoinedTurnParts = JoinedMachines & {
   /** The turns of the hub's own machine. */
   own: MachineTurns
   clock: Clock
@@ -18,10 +18,10 @@ const againMs = 2_000
 
 /** The turns of all machines. Each machine is followed once, while somebody looks, however many people do. */
 export class AllTurns implements MachineTurns {
-  #parts: Parts
+  #parts: JoinedTurnParts
   #feed = new TurnFeed(() => this.#start())
 
-  constructor(parts: Parts) {
+  constructor(parts: JoinedTurnParts) {
     this.#parts = parts
   }
 
@@ -119,7 +119,7 @@ export class AllTurns implements MachineTurns {
   }
 }
 
-/** The most turns of one machine that are shown: a machine that tells of more than it can run is not believed. */
+/** The most turns of one machine that are shown: a machine that reports more than it can run is not believed. */
 const mostTurns = 500
 
 async function* nothing(): AsyncGenerator<never> {}

@@ -13,7 +13,7 @@ import { knownProjects } from '../../../home/projects.ts'
 import { runningProcesses } from '../../../border/running-processes.ts'
 import { sessionStates, slotNameAtHub } from '../../../crew/machine/supervised-session.ts'
 
-type Parts = {
+type HomeTerminalParts = {
   home: string
   machine: string
   clock: Clock
@@ -27,13 +27,13 @@ const longestTask = 200
 
 /** The terminals of all crews, coordinators and supervised agents of this home. */
 export class HomeTerminals implements MachineTerminals {
-  #parts: Parts
-  #opened: ReturnType<Parts['terminals']> | undefined
+  #parts: HomeTerminalParts
+  #opened: ReturnType<HomeTerminalParts['terminals']> | undefined
   #typedInto = new Map<string, Promise<Terminal | undefined>>()
   /** The sessions of terminals whose supervisor has exited; null for a terminal without a session. */
   #left = new Map<string, (SupervisedSessionState & { root: string }) | null>()
 
-  constructor(parts: Parts) {
+  constructor(parts: HomeTerminalParts) {
     this.#parts = parts
   }
 

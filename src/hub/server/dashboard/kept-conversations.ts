@@ -8,7 +8,7 @@ import { knownProject, openedSession } from '../../../home/project.ts'
 import { awayAgents } from '../../../turn/away-agents.ts'
 import { KeptEntries } from './kept-entries.ts'
 
-type Parts = {
+type KeptConversationParts = {
   /** Opens the index for one request; the caller closes it. */
   open(): Index
   store: Store
@@ -21,7 +21,7 @@ type Parts = {
 const mostFound = 50
 
 /** The conversations of this home: the logs are the truth, and the index says where they are and what they contain. */
-export function keptConversations({ open, store, clock, mask }: Parts): Conversations {
+export function keptConversations({ open, store, clock, mask }: KeptConversationParts): Conversations {
   /** Brings the index up to date first. */
   const using = async <T>(work: (index: Index) => Promise<T>): Promise<T> => {
     const index = open()
@@ -86,7 +86,7 @@ export function keptConversations({ open, store, clock, mask }: Parts): Conversa
         }))
       }),
     usage: (wish) =>
-      using(async (index) => joined(await index.usage(wish), await index.activity({ ...wish, now: clock.now() }))),
+      using(async (index) => joinAmounts(await index.usage(wish), await index.activity({ ...wish, now: clock.now() }))),
     away: () => awayAgents(store, clock.now(), mask),
   }
 }
@@ -94,7 +94,7 @@ export function keptConversations({ open, store, clock, mask }: Parts): Conversa
 const titleOf = ({ id, name, first }: Session) => name ?? first ?? id
 
 /** Adds the rows of all sources of a key, since reported and estimated tokens are both used, and what was done under it. */
-function joined(used: readonly UsageRow[], done: readonly ActivityRow[]): UsedAmounts[] {
+function joinAmounts(used: readonly UsageRow[], done: readonly ActivityRow[]): UsedAmounts[] {
   const all = new Map<string, UsedAmounts>()
   const rowOf = (key: string): UsedAmounts =>
     all.get(key) ?? { key, input: 0, output: 0, turns: 0, failures: 0, parkedMs: 0 }

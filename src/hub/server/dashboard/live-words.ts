@@ -51,7 +51,7 @@ export class LiveWords {
         this.#speak(event.type, event.delta, event.by)
         return true
       case 'progress':
-        this.#progress.set(event.call, shortened((this.#progress.get(event.call) ?? '') + event.delta))
+        this.#progress.set(event.call, shortenText((this.#progress.get(event.call) ?? '') + event.delta))
         return true
       case 'plan':
         this.#plan = event.items
@@ -98,7 +98,7 @@ export class LiveWords {
     })
   }
 
-  /** Takes in that an entry was kept: the words that it holds are in the log from now on. */
+  /** Learns that an entry was kept: the words that it holds are in the log from now on. */
   #kept(event: Event): boolean {
     const { id } = event as { id?: string }
     if (id === undefined) return false
@@ -120,7 +120,7 @@ export class LiveWords {
 
   #speak(type: Speech['type'], delta: string, by: string | undefined): void {
     const last = this.#speech.at(-1)
-    if (last?.type === type && last.by === by && last.after === this.#after) last.text = shortened(last.text + delta)
+    if (last?.type === type && last.by === by && last.after === this.#after) last.text = shortenText(last.text + delta)
     else this.#speech.push(defined({ part: this.#parts++, type, by, after: this.#after, text: delta }))
     const size = () => this.#speech.reduce((sum, { text }) => sum + text.length, 0)
     while (this.#speech.length > 1 && size() > longestText) this.#speech.shift()
@@ -131,7 +131,7 @@ export class LiveWords {
     const was = this.#inside.get(role)?.text ?? ''
     const text =
       event.type === 'text'
-        ? shortened(was + event.delta)
+        ? shortenText(was + event.delta)
         : event.type === 'reply'
           ? event.text
           : event.type === 'call'
@@ -143,7 +143,7 @@ export class LiveWords {
   }
 }
 
-const shortened = (text: string) => (text.length <= longestText ? text : `… ${text.slice(-keptText)}`)
+const shortenText = (text: string) => (text.length <= longestText ? text : `… ${text.slice(-keptText)}`)
 
 /** The text without the word that is still being said. */
 function wholeWords(text: string): string {

@@ -7,12 +7,12 @@ import { defined } from '../../../base/defined.ts'
 import { HubError } from '../../engine/rules/task-rules.ts'
 import { awayWords, idOn, placeOfId } from './machine-ids.ts'
 
-type Parts<Own> = JoinedMachines & {
+type JoinedConversationParts<Own> = JoinedMachines & {
   own: Own
 }
 
 /** The machine of an id; throws an error with an explanation if it cannot be reached. */
-function reached(machines: Machines, machine: string): FarMachine {
+function reachMachine(machines: Machines, machine: string): FarMachine {
   const far = machines.reach(machine)
   if (!far) throw new HubError('conflict', awayWords(machine, machines))
   return far
@@ -20,9 +20,9 @@ function reached(machines: Machines, machine: string): FarMachine {
 
 /** Prompts for the projects of all machines that allow them. */
 export class AllPrompts implements MachinePrompts {
-  #parts: Parts<MachinePrompts>
+  #parts: JoinedConversationParts<MachinePrompts>
 
-  constructor(parts: Parts<MachinePrompts>) {
+  constructor(parts: JoinedConversationParts<MachinePrompts>) {
     this.#parts = parts
   }
 
@@ -42,16 +42,16 @@ export class AllPrompts implements MachinePrompts {
       project: wish.session === undefined ? id : undefined,
     }) as PromptWish
     const isOwn = machine === machines.own
-    const { session } = await (isOwn ? own.send(there, by) : reached(machines, machine).prompt(there, by))
+    const { session } = await (isOwn ? own.send(there, by) : reachMachine(machines, machine).prompt(there, by))
     return { session: isOwn && !namesOwn ? session : idOn(machine, session) }
   }
 }
 
 /** The conversations of all machines that let them be read. What was used is counted on the hub's own machine alone. */
 export class AllConversations implements Conversations {
-  #parts: Parts<Conversations>
+  #parts: JoinedConversationParts<Conversations>
 
-  constructor(parts: Parts<Conversations>) {
+  constructor(parts: JoinedConversationParts<Conversations>) {
     this.#parts = parts
   }
 
@@ -73,7 +73,7 @@ export class AllConversations implements Conversations {
   async page(session: string, wish: PageWish): Promise<EntryPage | undefined> {
     const { own, machines } = this.#parts
     const { machine, id } = placeOfId(session, machines.own)
-    return machine === machines.own ? own.page(id, wish) : reached(machines, machine).page(id, wish)
+    return machine === machines.own ? own.page(id, wish) : reachMachine(machines, machine).page(id, wish)
   }
 
   async *follow(session: string, after: number, signal: AbortSignal): AsyncGenerator<PlacedEntry | undefined> {

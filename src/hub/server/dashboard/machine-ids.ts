@@ -18,7 +18,9 @@ export type JoinedMachines = {
   namesOwn: boolean
 }
 
-/** The id of something on another machine, as the hub tells it: behind the name of its machine, because two machines may have the same id. */
+/**
+ * The id of something on another machine, as the hub shows it: after the name of its machine, because two machines may have the same id.
+ */
 export const idOn = (machine: string, id: string) => `${machine}/${id}`
 
 /** The machine in an id, and the id on that machine. An id without a machine is one of the hub's own machine. */

@@ -7,7 +7,7 @@ export type PeerPlace = { name: string; connect(): Promise<Peer | undefined> }
 /** A turn that runs, and the connection to its process. */
 export type MetTurn = { peer: Peer; about: TurnAtWork }
 
-type Parts = {
+type MetPeerParts = {
   clock: Clock
   /** Finds the processes that run now. */
   find(): Promise<PeerPlace[]>
@@ -18,13 +18,13 @@ const paceMs = 1_000
 
 /** The connections to all processes of this home. They are open only while somebody wants to know of their turns. */
 export class MetPeers {
-  #parts: Parts
+  #parts: MetPeerParts
   #listeners = new Set<(turn: MetTurn) => void>()
   #peers = new Map<string, Peer>()
   #turns = new Map<string, MetTurn>()
   #looking: AbortController | undefined
 
-  constructor(parts: Parts) {
+  constructor(parts: MetPeerParts) {
     this.#parts = parts
   }
 
@@ -66,7 +66,7 @@ export class MetPeers {
     }
   }
 
-  /** Connects to a process that is new, and tells of its new turns; returns the ids of all of them. */
+  /** Connects to a process that is new, and reports its new turns; returns the ids of all of them. */
   async #meet({ name, connect }: PeerPlace, signal: AbortSignal): Promise<string[]> {
     const peer = this.#peers.get(name) ?? (await connect().catch(() => undefined))
     if (!peer) return []

@@ -8,7 +8,7 @@ import { LiveWords } from './live-words.ts'
 import { MetPeers } from './met-peers.ts'
 import { TurnFeed } from './turn-feed.ts'
 
-type Parts = {
+type PeerTurnParts = {
   machine: string
   clock: Clock
   /** Finds the processes that run now. */
@@ -30,13 +30,13 @@ const longestWords = 280
  * terminal waits for the answer to a question as long as anybody follows it.
  */
 export class PeerTurns implements MachineTurns {
-  #parts: Parts
+  #parts: PeerTurnParts
   #met: MetPeers
   #feed = new TurnFeed(() => this.#start())
   /** The process of each turn that is followed. */
   #peers = new Map<string, Peer>()
 
-  constructor(parts: Parts) {
+  constructor(parts: PeerTurnParts) {
     this.#parts = parts
     this.#met = new MetPeers(parts)
   }

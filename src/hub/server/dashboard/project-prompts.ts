@@ -20,7 +20,7 @@ import { enabledAgents } from '../../../settings/enabled-agents.ts'
 import { readSettings } from '../../../settings/settings.ts'
 import { openProject, openSession } from '../../../home/project.ts'
 
-type Parts = {
+type ProjectPromptParts = {
   io: Io
   home: string
   store: Store
@@ -44,9 +44,9 @@ const longestTrouble = 2_000
  * The text of the prompt is its standard input, so no list of processes shows it.
  */
 export class ProjectPrompts implements MachinePrompts {
-  #parts: Parts
+  #parts: ProjectPromptParts
 
-  constructor(parts: Parts) {
+  constructor(parts: ProjectPromptParts) {
     this.#parts = parts
   }
 
@@ -166,7 +166,7 @@ export class ProjectPrompts implements MachinePrompts {
       const said = first === 'ended' ? textIn(trouble) : first
       throw new HubError(
         'conflict',
-        `The turn could not begin: ${mask(said).trim() || 'its process ended without a word.'}`,
+        `The turn could not begin: ${mask(said).trim() || 'its process exited without a message.'}`,
       )
     } finally {
       over.abort()
@@ -206,7 +206,7 @@ function privateFile(home: string, text: string): number {
   const writing = openSync(path, 'wx+', 0o600)
   try {
     writeSync(writing, text)
-    // Opened a second time, so that the reader begins at the beginning.
+    // The file is opened a second time, so that the reader begins at the beginning.
     return openSync(path, 'r+')
   } finally {
     closeSync(writing)

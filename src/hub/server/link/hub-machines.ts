@@ -1,7 +1,7 @@
 import type { Io } from '../../../core/io.ts'
 import type { HubBook } from '../../model/hub-book.ts'
 import type { MachinesAtWork, MachineWork } from '../../model/machine-work.ts'
-import type { HubServerOptions } from '../../http/hub-http.ts'
+import type { HubParts } from '../../http/hub-http.ts'
 import type { MachineParts } from '../../http/routes/machine-routes.ts'
 import { randomUUID } from 'node:crypto'
 import { defined } from '../../../base/defined.ts'
@@ -29,7 +29,7 @@ type Wishes = {
 }
 
 /** All machines of a hub as its parts see them. */
-type HubMachines = Required<Pick<HubServerOptions, 'terminals' | 'links' | 'relays'> & MachineParts> & {
+type HubMachines = Required<Pick<HubParts, 'terminals' | 'links' | 'relays'> & MachineParts> & {
   /** The work of all machines, and the registry for the work of the hub's own machine. */
   work: MachinesAtWork
   ownWork: MachineWork

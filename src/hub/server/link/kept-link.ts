@@ -22,7 +22,7 @@ const turnMs = 3_000
 /** Whether a hub is at an address of this machine alone. */
 export const isHere = (url: string) => isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
 
-type Parts = {
+type KeptLinkParts = {
   url(): string
   key: KeySource
   settings: Settings
@@ -36,7 +36,7 @@ type Parts = {
  * Keeps the link of this machine and home to a hub: one process at a time has it, and another one takes it over when that process exits.
  * The hub of this home itself needs no link.
  */
-export async function keepMachineLink(io: Io, parts: Parts, signal: AbortSignal): Promise<void> {
+export async function keepMachineLink(io: Io, parts: KeptLinkParts, signal: AbortSignal): Promise<void> {
   const { clock, env } = io
   const { url, key, settings, wishes, register, tell } = parts
   const home = homeOf(env)
@@ -67,7 +67,12 @@ function isOwnHub(home: string, url: string): boolean {
 }
 
 /** Lets the hub have approved work merged in the clones of this machine, as its settings allow. */
-async function mergesFor(io: Io, at: Pick<Parts, 'url' | 'key'>, machine: string, work: MachineWork): Promise<void> {
+async function mergesFor(
+  io: Io,
+  at: Pick<KeptLinkParts, 'url' | 'key'>,
+  machine: string,
+  work: MachineWork,
+): Promise<void> {
   const [{ offerMerging }, { machineMerger }, { HubClient }] = await Promise.all([
     import('../merge/fleet-merge.ts'),
     import('../merge/work-merge.ts'),

@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Hello } from '../../../wire/link/link-greeting.ts'
 import type { Answers } from '../../../wire/frames/answering.ts'
@@ -6,16 +7,16 @@ import type { MachineIdentity } from '../../client/machine-identity.ts'
 import { messageOf } from '../../../base/error-message.ts'
 import { linkPath, readWelcome } from '../../../wire/link/link-greeting.ts'
 import { WireAnswering } from '../../../wire/frames/answering.ts'
-import { wireVersion, written } from '../../../wire/frames/frames.ts'
+import { wireVersion, encodeFrame } from '../../../wire/frames/frames.ts'
 import { DialFailed, dialHub } from '../../../wire/frames/web-socket-carrier.ts'
 import { version } from '../../../base/version.ts'
 
 /** `served`: the hub serves this machine itself, because it runs on it. */
 export type LinkNews = 'linked' | 'ended' | 'refused' | 'served' | 'failed'
 
-type Parts = {
+type MachineLinkParts = {
   clock: Clock
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   /** The address of the hub; it is looked up again before each attempt. */
   url(): string
   key: KeySource
@@ -26,7 +27,7 @@ type Parts = {
   works(): readonly string[]
   /** Tells the person about a link that begins, ends, is refused or cannot be made. */
   tell(news: LinkNews, words: string): void
-  /** A number from 0 to 1 by chance, so that the machines of a hub that was restarted do not all come at once. */
+  /** A random number from 0 to 1, so that the machines of a hub that was restarted do not all come at once. */
   chance?(): number
 }
 
@@ -47,7 +48,7 @@ type Ended = { why: string; news: LinkNews; isFinal?: boolean; heldMs: number }
  * Keeps one outbound connection of this machine to its hub until the signal aborts: after a sleep, a change of the address or a cut cable
  * it reconnects, with growing pauses, to whichever hub then answers at the address.
  */
-export async function keepLinked(parts: Parts, signal: AbortSignal): Promise<void> {
+export async function keepLinked(parts: MachineLinkParts, signal: AbortSignal): Promise<void> {
   const { clock, tell, chance = Math.random } = parts
   let wait = firstWaitMs
   let told = ''
@@ -69,7 +70,7 @@ export async function keepLinked(parts: Parts, signal: AbortSignal): Promise<voi
   }
 }
 
-async function linkOnce(parts: Parts, signal: AbortSignal): Promise<Ended> {
+async function linkOnce(parts: MachineLinkParts, signal: AbortSignal): Promise<Ended> {
   const { clock, url, key, identity, answers, offers, works, tell } = parts
   const address = url()
   const { hostname } = new URL(address)
@@ -105,7 +106,7 @@ async function linkOnce(parts: Parts, signal: AbortSignal): Promise<Ended> {
       offers: [...offers],
       works: [...works()],
     }
-    connection.send(written(hello)!)
+    connection.send(encodeFrame(hello)!)
     const welcome = readWelcome(await connection.first(welcomeMs))
     if (!welcome) {
       connection.cut('the hub gave no answer')

@@ -23,7 +23,7 @@ export class RegisteredWork implements MachineWork {
     run: (input: Input, context: WorkContext) => Promise<Output>,
   ): void {
     const { name } = kind
-    if (!/^[a-z0-9][a-z0-9.-]{0,63}$/.test(name)) throw new Error(`"${name}" is no name of a work`)
+    if (!/^[a-z0-9][a-z0-9.-]{0,63}$/.test(name)) throw new Error(`"${name}" is not a valid name for work`)
     if (this.#kinds.has(name)) throw new Error(`the work ${name} is registered already`)
     this.#kinds.set(name, { kind, run: run })
   }
@@ -34,7 +34,7 @@ export class RegisteredWork implements MachineWork {
 
   async run(name: string, input: unknown, { by, signal }: WorkContext): Promise<unknown> {
     const found = this.#kinds.get(name)
-    if (!found) throw new WorkRefused(`This machine does no work "${name.slice(0, 64)}".`)
+    if (!found) throw new WorkRefused(`This machine does not do the work "${name.slice(0, 64)}".`)
     if (this.#running >= mostWorkAtOnce)
       throw new WorkRefused(`This machine does ${mostWorkAtOnce} things for the hub already. Try again later.`)
     checkSize(input, 'input')

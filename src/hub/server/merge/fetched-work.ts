@@ -19,7 +19,7 @@ export type BundleReader = (task: string, number: number, from: number) => Async
 /** A branch that was brought into a repository of this machine. */
 export type FetchedWork = { branch: string; root: string; how: Unbundled; try: number }
 
-/** How often a download that was cut off goes on, and the pause before. */
+/** How often a download that was cut off is continued, and the pause before. */
 const mostCuts = 5
 const pauseMs = 1_000
 
@@ -45,7 +45,7 @@ export async function fetchWork(
     const folder = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'termaite-work-'))
     try {
       const file = join(folder, 'work.bundle')
-      await downloaded(io, bundle, file, (from) => read(task.id, number, from))
+      await downloadBundle(io, bundle, file, (from) => read(task.id, number, from))
       return { branch: as, root, try: number, how: await unbundle(io.env, root, file, { as, commit, mayMove }) }
     } finally {
       await rm(folder, { recursive: true, force: true })
@@ -68,7 +68,7 @@ export async function fetchWork(
 }
 
 /** Downloads a bundle; an interrupted download continues. The checksum is compared at the end. */
-async function downloaded(
+async function downloadBundle(
   { clock, signal }: Pick<Io, 'clock' | 'signal'>,
   bundle: TryBundle,
   file: string,

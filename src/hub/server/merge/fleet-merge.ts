@@ -127,7 +127,7 @@ export function fleetMerger(own: WorkMerger, machines: () => MachinesAtWork | un
       return undefined
     },
     async sweep(task) {
-      // A linked machine has swept after its merge.
+      // A linked machine has already cleaned up after its own merge.
       if (!chosen.delete(task.id)) await own.sweep(task)
     },
   }

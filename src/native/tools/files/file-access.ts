@@ -35,7 +35,7 @@ export async function openFile(path: string, call: Pick<ToolCall, 'cwd' | 'place
   }
 }
 
-/** Throws when a path leads to another place than the one that the policy judged. */
+/** Throws when a path leads to a place other than the one that the policy judged. */
 export function mustBeJudged(at: string, real: string, { places = [] }: Pick<ToolCall, 'places'>): void {
   const judged = places.find(({ path }) => path === at)
   if (judged && judged.real !== real) throw new MovedPath(at)

@@ -73,7 +73,7 @@ export async function createFile(
   }
 }
 
-/** Opens the folder that a new file goes to, and makes it where it is missing. */
+/** Opens the folder that a new file goes to, and makes it if it is missing. */
 async function folderFor(at: string, call: Pick<ToolCall, 'places'>): Promise<HeldFolder> {
   const folder = dirname(at)
   try {

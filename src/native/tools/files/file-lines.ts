@@ -26,7 +26,10 @@ export class FileLines {
     this.#range = range
   }
 
-  /** Skips the lines before the range without decoding them and returns the rest of the chunk. Only for encodings with one-byte line ends. */
+  /**
+   * Skips the lines before the range without decoding them and returns the rest of the chunk. Works only for encodings with one-byte line
+   * ends.
+   */
   skip(chunk: Buffer): Buffer {
     let from = 0
     while (this.#line < this.#range.offset) {

@@ -55,7 +55,7 @@ export async function formatWritten(
   }
 }
 
-/** The longest difference that is worth its tokens. */
+/** The most lines and characters of a difference that are worth their tokens. */
 const mostLines = 60
 const longest = 6000
 

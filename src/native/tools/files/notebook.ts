@@ -25,9 +25,11 @@ export async function notebookText(json: string, blobs: Blobs): Promise<{ text: 
   const parts: string[] = []
   for (const [i, cell] of cells.entries()) {
     const run = cell.execution_count ? `, run ${cell.execution_count}` : ''
-    parts.push(`--- cell ${i + 1} of ${cells.length}: ${cell.cell_type ?? 'unknown'}${run} ---\n${joined(cell.source)}`)
+    parts.push(
+      `--- cell ${i + 1} of ${cells.length}: ${cell.cell_type ?? 'unknown'}${run} ---\n${joinText(cell.source)}`,
+    )
     for (const output of cell.outputs ?? [])
-      parts.push(`--- output of cell ${i + 1} ---\n${await shown(output, files, blobs)}`)
+      parts.push(`--- output of cell ${i + 1} ---\n${await outputText(output, files, blobs)}`)
   }
   return { text: parts.join('\n\n'), files }
 }
@@ -41,26 +43,26 @@ function cellsIn(json: string): readonly Cell[] | undefined {
   }
 }
 
-async function shown(output: Output, files: Ref[], blobs: Blobs): Promise<string> {
+async function outputText(output: Output, files: Ref[], blobs: Blobs): Promise<string> {
   if (output.output_type === 'error')
-    return bounded(plain(output.traceback?.join('\n') ?? `${output.ename}: ${output.evalue}`))
+    return cutOutput(plain(output.traceback?.join('\n') ?? `${output.ename}: ${output.evalue}`))
   const { data } = output
   for (const media of ['image/png', 'image/jpeg']) {
     if (!data?.[media]) continue
-    const body = Buffer.from(joined(data[media]), 'base64')
+    const body = Buffer.from(joinText(data[media]), 'base64')
     if (pictureMedia(body) !== media) continue
     if (files.length >= mostPictures) return `[a picture (${media}); only the first ${mostPictures} are attached]`
     files.push(await blobs.put(body, media))
     return `[a picture (${media}), attached]`
   }
-  return bounded(plain(joined(output.text ?? data?.['text/plain']))) || '[nothing that can be shown as text]'
+  return cutOutput(plain(joinText(output.text ?? data?.['text/plain']))) || '[nothing that can be shown as text]'
 }
 
-const joined = (text: Text = ''): string => (typeof text === 'string' ? text : text.join(''))
+const joinText = (text: Text = ''): string => (typeof text === 'string' ? text : text.join(''))
 
 const plain = (text: string) => stripAnsi(text).trimEnd()
 
-const bounded = (text: string) =>
+const cutOutput = (text: string) =>
   text.length <= mostOutput
     ? text
     : `${text.slice(0, mostOutput)}\n[… ${text.length - mostOutput} more characters of output]`

@@ -1,6 +1,6 @@
 import type { Hunk, HunkLine } from './patch-text.ts'
 import type { Replacement } from './text-edit.ts'
-import { LineEndings, nearestLines, shown } from './text-edit.ts'
+import { LineEndings, nearestLines, numberedLines } from './text-edit.ts'
 
 /** A text after its hunks: `forgiven` are the lines that were found without regard to the white space at their end. */
 type Patched = { text: string; forgiven: number[] }
@@ -33,7 +33,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Patched {
     changes.push(...made)
     from = Math.max(from, at + old.length)
   }
-  const after = endings.replaced(joined(changes).map((change) => file.replacement(change)))
+  const after = endings.replaced(joinChanges(changes).map((change) => file.replacement(change)))
   if (after === text) throw new Error('its hunks change nothing: the lines with "-" and "+" are the same.')
   return { text: after, forgiven: [...forgiven].sort((a, b) => a - b) }
 }
@@ -44,7 +44,7 @@ type Change = { from: number; to: number; added: string[] }
 const isOverlap = (a: Pick<Change, 'from' | 'to'>, b: Pick<Change, 'from' | 'to'>) => a.from < b.to && b.from < a.to
 
 /** The changes in the order of the file, neighbours as one. Changes that only add at one place stay in the order of the patch. */
-function joined(changes: readonly Change[]): Change[] {
+function joinChanges(changes: readonly Change[]): Change[] {
   const all: Change[] = []
   for (const change of changes.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
     const last = all.at(-1)
@@ -126,7 +126,7 @@ class FileLines {
 /** Finds the line where a hunk begins. Without "@@ line" the place must be the only one. */
 function placeOf(hunk: Hunk, file: FileLines, from: number, name: string): number {
   const old = hunk.lines.flatMap(({ sign, text }) => (sign === '+' ? [] : [text]))
-  const start = anchored(hunk, file, from)
+  const start = searchStart(hunk, file, from)
   if (old.length === 0) {
     if (start !== undefined && hunk.anchors.length > 0) return start
     if (hunk.atEnd || file.lines.length === 0) return file.lines.length
@@ -155,7 +155,7 @@ function placeOf(hunk: Hunk, file: FileLines, from: number, name: string): numbe
 }
 
 /** Where the search for a hunk begins: below its anchors, or below the hunk before it. Undefined if an anchor is not there. */
-function anchored({ anchors }: Hunk, file: FileLines, from: number): number | undefined {
+function searchStart({ anchors }: Hunk, file: FileLines, from: number): number | undefined {
   const follow = (begin: number) =>
     anchors.reduce<number | undefined>((at, anchor) => (at === undefined ? undefined : file.below(anchor, at)), begin)
   return follow(from) ?? follow(0)
@@ -180,5 +180,5 @@ function missing(lines: readonly HunkLine[], old: readonly string[], file: FileL
     now === undefined
       ? `the file ends after line ${best + length}, but the patch has "${old[length]}"`
       : `line ${best + length + 1} is "${now.slice(0, 300)}", but the patch has "${old[length]!.slice(0, 300)}"`
-  return `is not in the file: ${differs}. The file has there now:\n${shown(file.lines, Math.max(0, best), old.length + 1)}\n${again}`
+  return `is not in the file: ${differs}. The file has there now:\n${numberedLines(file.lines, Math.max(0, best), old.length + 1)}\n${again}`
 }

@@ -174,15 +174,15 @@ export const plainEndings = (text: string) => text.replaceAll('\r\n', '\n')
 
 const mostShown = 12
 
-/** Helps the model to send the right text: shows where the file has it with other white space, or the most similar lines. */
+/** Helps the model to send the right text: shows where the file has it with different white space, or the most similar lines. */
 export function nearestLines(text: string, wanted: string): string {
   const lines = text.split('\n')
   const want = wanted.replace(/^\n+|\n+$/g, '').split('\n')
   const spaced = lines.findIndex((_line, i) => want.every((line, j) => bare(lines[i + j] ?? '') === bare(line)))
-  if (spaced >= 0) return `The file has it with other white space:\n${shown(lines, spaced, want.length)}`
+  if (spaced >= 0) return `The file has it with different white space:\n${numberedLines(lines, spaced, want.length)}`
   const [at, likeness] = mostAlike(lines, want)
   if (likeness < 0.4) return 'Nothing in the file is like it. Read the file again.'
-  return `The most similar lines are:\n${shown(lines, Math.max(0, at - 1), want.length + 2)}`
+  return `The most similar lines are:\n${numberedLines(lines, Math.max(0, at - 1), want.length + 2)}`
 }
 
 const bare = (line: string) => line.replace(/\s+/g, '')
@@ -217,7 +217,7 @@ function alike(a: readonly string[], b: readonly string[]): number {
 }
 
 /** Lines of a file with their numbers, for a message to the model. */
-export function shown(lines: readonly string[], from: number, count: number): string {
+export function numberedLines(lines: readonly string[], from: number, count: number): string {
   const part = lines.slice(from, from + Math.min(count, mostShown))
   return part.map((line, i) => `${from + i + 1}:${line.slice(0, 300)}`).join('\n')
 }

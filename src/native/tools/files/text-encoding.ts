@@ -47,7 +47,7 @@ const utf16be: Encoding = {
   ...utf16,
   name: 'UTF-16 BE',
   mark: Buffer.from([0xfe, 0xff]),
-  draft: (body) => utf16.draft(swapped(body)),
+  draft: (body) => utf16.draft(swapBytes(body)),
   bytes: (draft) => utf16.bytes(draft).swap16(),
 }
 
@@ -93,4 +93,4 @@ function isUtf8(bytes: Buffer): boolean {
 }
 
 /** Swaps byte pairs; drops an odd byte at the end. */
-const swapped = (body: Buffer) => Buffer.from(body.subarray(0, body.length & ~1)).swap16()
+const swapBytes = (body: Buffer) => Buffer.from(body.subarray(0, body.length & ~1)).swap16()

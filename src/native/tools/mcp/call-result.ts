@@ -11,14 +11,14 @@ const longestText = 40 * 1024
 export async function outputOf(result: CallToolResult, blobs: Blobs): Promise<ToolOutput> {
   const files: Ref[] = []
   const parts: string[] = []
-  for (const block of result.content ?? []) parts.push(await textOf(block, files, blobs))
+  for (const block of result.content ?? []) parts.push(await blockText(block, files, blobs))
   const data = result.structuredContent
   // Servers repeat their structure as text for older clients; the model needs it only once.
   if (data !== undefined && !parts.some((part) => isJson(part))) parts.push(JSON.stringify(data, null, 2))
   const text = await short(parts.filter(Boolean).join('\n\n') || '(The tool returned nothing.)', blobs)
   if (result.isError) throw new Error(text)
   if (data === undefined && files.length === 0) return text
-  // Nested under `structured`, so that a server's data cannot pass for the data of our own tools.
+  // The structure is nested under `structured`, so that a server's data cannot pass for the data of our own tools.
   return defined({
     text,
     data: data === undefined ? undefined : { structured: data },
@@ -26,7 +26,7 @@ export async function outputOf(result: CallToolResult, blobs: Blobs): Promise<To
   })
 }
 
-async function textOf(block: ContentBlock, files: Ref[], blobs: Blobs): Promise<string> {
+async function blockText(block: ContentBlock, files: Ref[], blobs: Blobs): Promise<string> {
   const keep = async (kind: string, base64: string, media: string) => {
     const body = Buffer.from(base64, 'base64')
     const ref = await blobs.put(body, media)

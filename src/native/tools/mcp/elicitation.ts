@@ -34,8 +34,8 @@ const mostOptions = 100
 const longestMessage = 2_000
 
 /**
- * Asks the person what a server wants to know, one question per field. Where nobody can be asked the request is declined; a
- * question that was withdrawn with its call is cancelled.
+ * Asks the person what a server wants to know, one question per field. If nobody can be asked the request is declined; a question that
+ * was withdrawn with its call is cancelled.
  */
 export async function elicit(
   server: string,
@@ -48,10 +48,10 @@ export async function elicit(
   )
 }
 
-const unanswered = ({ signal }: ActiveCall): ElicitResult => ({ action: signal.aborted ? 'cancel' : 'decline' })
+const noAnswer = ({ signal }: ActiveCall): ElicitResult => ({ action: signal.aborted ? 'cancel' : 'decline' })
 
 /** A server's text for a card: without control sequences, and cut when it is long. */
-const shown = (text: string) => terminalText(text.slice(0, longestMessage))
+const cardText = (text: string) => terminalText(text.slice(0, longestMessage))
 
 async function openPage(server: string, params: ElicitRequestURLParams, asked: ActiveCall): Promise<ElicitResult> {
   const url = URL.parse(params.url)
@@ -60,10 +60,10 @@ async function openPage(server: string, params: ElicitRequestURLParams, asked: A
   const shows = [{ type: 'text' as const, text: url.href }]
   const no = { id: 'no', label: 'No, do not open it' }
   const myself = { id: 'done', label: 'I open the page myself' }
-  const text = `The MCP server ${server} asks you to open a page of ${url.host}: ${shown(params.message)}`
+  const text = `The MCP server ${server} asks you to open a page of ${url.host}: ${cardText(params.message)}`
   const options = consentOptions({ once: { id: 'open', label: 'Yes, open it in the browser' }, no, others: [myself] })
   const picks = await asked.ask({ about: 'choice', text, from: [], shows, options }, asked.signal)
-  if (!picks) return unanswered(asked)
+  if (!picks) return noAnswer(asked)
   if (picks.includes(myself.id)) return { action: 'accept' }
   if (!picks.includes('open')) return { action: 'decline' }
   try {
@@ -73,7 +73,7 @@ async function openPage(server: string, params: ElicitRequestURLParams, asked: A
     const failed = `The page could not be opened in a browser: ${messageOf(error)}. Open it yourself, if you want to go on.`
     const again = consentOptions({ once: { ...myself, label: 'Yes, I have opened it' }, no })
     const then = await asked.ask({ about: 'choice', text: failed, from: [], shows, options: again }, asked.signal)
-    if (!then) return unanswered(asked)
+    if (!then) return noAnswer(asked)
     return { action: then.includes(myself.id) ? 'accept' : 'decline' }
   }
 }
@@ -85,20 +85,20 @@ async function fillForm(server: string, params: ElicitRequestFormParams, asked: 
   }
   if (Object.keys(properties).length > mostFields) return { action: 'decline' }
   const content: Record<string, Value> = {}
-  const said = `The MCP server ${server} asks: ${shown(params.message)}`
+  const said = `The MCP server ${server} asks: ${cardText(params.message)}`
   if (Object.keys(properties).length === 0) {
     const picks = await asked.ask(
       { about: 'choice', text: said, from: [], options: consentOptions({ once: yes, no: decline }) },
       asked.signal,
     )
-    if (!picks) return unanswered(asked)
+    if (!picks) return noAnswer(asked)
     return picks.includes(yes.id) ? { action: 'accept', content } : { action: 'decline' }
   }
   for (const [name, field] of Object.entries(properties)) {
     const question = questionOf(said, name, field, required.includes(name))
     for (let again = ''; ; again = `\nThat is not a valid ${field.type}.`) {
       const picks = await asked.ask({ ...question, text: question.text + again }, asked.signal)
-      if (!picks) return unanswered(asked)
+      if (!picks) return noAnswer(asked)
       if (picks.includes(decline.id)) return { action: 'decline' }
       if (picks.includes(skip.id) || (picks.length === 0 && !required.includes(name))) break
       const value = valueOf(field, picks)
@@ -115,11 +115,12 @@ const decline = { id: 'termaite:decline', label: 'Do not answer' }
 const skip = { id: 'termaite:skip', label: 'Skip' }
 
 function questionOf(said: string, name: string, field: Field, required: boolean): Question {
-  const what = shown([field.title ?? name, field.description].filter(Boolean).join(': '))
+  const what = cardText([field.title ?? name, field.description].filter(Boolean).join(': '))
   const usual = field.default
   const leave = usual === undefined ? skip : { ...skip, label: `Keep ${String(usual)}` }
   const choices = choicesOf(field)
-  // Several may be marked here, so leaving out and declining are no options: no mark leaves the field out, Escape declines.
+  // Leaving out and declining are not offered as options, because several options may be marked: no mark leaves the field out, and Escape
+  // declines.
   if (field.type === 'array')
     return defined({
       about: 'choice',

@@ -46,7 +46,7 @@ function schemaOf({ inputSchema }: Remote): Record<string, unknown> {
 
 /** Fills in required fields that have a default, and checks required and unknown fields; the server itself checks the rest. */
 function parseFor(remote: Remote, input: unknown): Input {
-  const sent = input === undefined || input === null ? {} : parsed(input)
+  const sent = input === undefined || input === null ? {} : parseInput(input)
   if (!isPlainObject(sent)) throw new Error('the input must be an object.')
   const { required, properties, additionalProperties } = remote.inputSchema as Record<string, unknown>
   const fields = isPlainObject(properties) ? properties : {}
@@ -74,7 +74,7 @@ function usualValues(needed: readonly string[], fields: Record<string, unknown>)
 }
 
 /** Some models send an object as JSON text. */
-function parsed(input: unknown): unknown {
+function parseInput(input: unknown): unknown {
   if (typeof input !== 'string') return input
   try {
     return JSON.parse(input)
@@ -132,7 +132,7 @@ export function resourcesTool(server: McpServer, name: string, blobs: Blobs): To
     onDemand: 'always',
     effect: ({ uri }) => (uri === undefined ? { does: 'nothing' } : unknownEffect),
     parse(input) {
-      const given = input === undefined || input === null ? {} : parsed(input)
+      const given = input === undefined || input === null ? {} : parseInput(input)
       if (!isPlainObject(given)) throw new Error('the input must be an object.')
       const { uri, find } = given
       if (uri !== undefined && (typeof uri !== 'string' || uri === '')) throw new Error('uri must be text.')

@@ -164,7 +164,7 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
     prompts() {
       return servers.flatMap((server) => {
         const known = server.known('prompts')
-        // Tells of the list with `changed` once it is read; a list that cannot be read offers nothing.
+        // Calls `changed` once the list is read; a list that cannot be read offers nothing.
         if (!known) void server.list('prompts').catch(() => {})
         return (known ?? []).map((prompt) => ({ ...prompt, server: server.config.name }))
       })

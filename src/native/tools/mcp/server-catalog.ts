@@ -93,9 +93,9 @@ function resourceOf({ uri, name, title, description, mimeType, size }: Resource)
   if (!isTypable(uri)) return undefined
   return defined({
     uri,
-    name: shown(title ?? name, 100) ?? uri,
-    description: shown(description, 300),
-    media: shown(mimeType, 100),
+    name: catalogText(title ?? name, 100) ?? uri,
+    description: catalogText(description, 300),
+    media: catalogText(mimeType, 100),
     size,
   })
 }
@@ -104,8 +104,8 @@ function templateOf({ uriTemplate, name, title, description }: ResourceTemplateT
   if (!isTypable(uriTemplate)) return undefined
   return defined({
     template: uriTemplate,
-    name: shown(title ?? name, 100) ?? uriTemplate,
-    description: shown(description, 300),
+    name: catalogText(title ?? name, 100) ?? uriTemplate,
+    description: catalogText(description, 300),
   })
 }
 
@@ -117,11 +117,11 @@ function promptOf({ name, title, description, arguments: given = [] }: Prompt): 
   if (!given.every((one) => isTypable(one.name, 100))) return undefined
   return defined({
     name,
-    description: shown(description ?? title, 300),
+    description: catalogText(description ?? title, 300),
     arguments: given.map((one) =>
       defined({
         name: one.name,
-        description: shown(one.description, 300),
+        description: catalogText(one.description, 300),
         required: one.required === true ? (true as const) : undefined,
       }),
     ),
@@ -134,6 +134,6 @@ function isTypable(text: string, longest = 2_000): boolean {
 }
 
 /** A server's text for a screen: one line, without control sequences, cut when it is long; undefined when nothing is left. */
-function shown(text: string | undefined, longest: number): string | undefined {
+function catalogText(text: string | undefined, longest: number): string | undefined {
   return text === undefined ? undefined : oneLine(terminalText(text.slice(0, 10 * longest)), longest) || undefined
 }

@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import { join, resolve, sep } from 'node:path'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { isMissing } from '../../../base/files/files.ts'
@@ -33,7 +34,7 @@ type HttpConfig = {
   oauth?: OAuthConfig
 }
 
-/** For a server that already knows this client; without it, the client registers itself. */
+/** A client that the server already knows; without it, termaite registers itself. */
 export type OAuthConfig = { clientId?: string; clientSecret?: string; clientMetadataUrl?: string; scope?: string }
 
 const defaultTimeoutSeconds = 60
@@ -246,8 +247,6 @@ function oauthOf(oauth: unknown, filled: Filled): OAuthConfig | undefined {
     scope: scope || undefined,
   })
 }
-
-export type Env = Readonly<Record<string, string | undefined>>
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 

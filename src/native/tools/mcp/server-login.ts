@@ -176,7 +176,7 @@ async function listenForCallback(wanted = 0): Promise<Callback> {
   const answers: URLSearchParams[] = []
   let heard = () => {}
   const server = createServer((request, response) => {
-    // Anybody on this machine can send any request target; few of them are parts of a URL.
+    // Anybody on this machine can send any request target, so it is split by hand: parsing it as a URL could throw.
     const [path, query = ''] = (request.url ?? '').split('?', 2)
     const ours = request.method === 'GET' && path === '/callback'
     response.writeHead(ours ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })

@@ -1,7 +1,8 @@
+import type { Env } from '../../../base/env.ts'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Run } from '../../../base/process/run.ts'
-import type { Env, StdioConfig } from './server-config.ts'
+import type { StdioConfig } from './server-config.ts'
 import { exitsWithin, start } from '../../../base/process/run.ts'
 import { Lines } from '../../../base/text/lines.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
@@ -100,7 +101,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line)
     } catch {
-      // Some servers print banners to standard output: they are kept with the error output, and are no failure.
+      // Some servers print banners to standard output: they are kept with the error output, and are not a failure.
       this.#errors.push(`${line}\n`)
       return
     }

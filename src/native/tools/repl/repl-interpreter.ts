@@ -16,7 +16,7 @@ const lineEnd = 10
 /** A running interpreter that evaluates one piece of code after another, by the driver for its language in this folder. */
 export class Interpreter {
   readonly run: Run
-  /** The walls that it was started behind. */
+  /** The walls that the interpreter was started behind. */
   readonly walls: string
   /** Settled once the interpreter has exited and what it must not leave behind is removed. */
   readonly settled: Promise<unknown>

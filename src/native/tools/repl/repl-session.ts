@@ -62,7 +62,7 @@ export class ReplSession {
     const ran = await this.#run(this.#now, piece, call)
     if (!ran.begun && ran.stopped === undefined) {
       if (!known) throw new Error(`${this.#language} could not be started: ${ran.text.trim() || ran.gone}`)
-      // The interpreter ended before the code reached it, so the code has not run yet.
+      // The interpreter exited before the code reached it, so the code has not run yet.
       return this.#evaluate({ ...piece, fresh: false }, call)
     }
     const { text, exit, stopped, gone } = ran
@@ -86,7 +86,7 @@ export class ReplSession {
     }
     try {
       const shown = printed.collector(call, () => {
-        // `release` waits for the end.
+        // Not awaited here: `release` waits for the end of the run.
         void hold.end(tooMuch)
       })
       const { begun, exit } = await interpreter.evaluate(code, shown)

@@ -18,14 +18,14 @@ export function defineTool<I>({ input: { schema, parse }, ...own }: ToolDefiniti
   return tool
 }
 
-type Parts = { description: string; notes?: string; inputs: Map<string, string>; obvious: Map<string, string> }
+type ToolTextParts = { description: string; notes?: string; inputs: Map<string, string>; obvious: Map<string, string> }
 
 /**
  * Splits the text about a tool into its description, its `Notes:`, which no request has, and the lines of its `Inputs:` section,
  * which go to the parameters of the schema: a model then reads each of them once, where it needs it. `edits.old_string` is a
  * field of the items of `edits`. Words in parentheses are obvious from the name of their parameter: no request has them either.
  */
-function partsOf(text: string): Parts {
+function partsOf(text: string): ToolTextParts {
   const [inputs, obvious] = [new Map<string, string>(), new Map<string, string>()]
   let notes: string | undefined
   const lines = text.trim().split('\n')

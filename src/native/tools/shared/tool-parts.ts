@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Framework } from '../../../core/talk/framework.ts'
 import type { Blobs } from '../../../core/talk/store.ts'
@@ -17,7 +18,7 @@ export type Advise = (
 export type ToolParts = {
   /** The project's real path: a listing marks links that lead out of it. */
   root: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   clock: Clock
   /** Keeps long outputs whole. */
   blobs: Blobs
@@ -56,7 +57,7 @@ export type ShellStart = {
   env?: ToolParts['env']
   /** Identifies the walls around the command: an interpreter is used again only behind the same ones. */
   walls?: string
-  /** To be called once the command's last process has exited: removes what it must not leave behind, and returns sentences about that. */
+  /** Called once the command's last process has exited: removes what it must not leave behind, and returns sentences about that. */
   settle?(): Promise<string[]>
 }
 

@@ -1,3 +1,4 @@
+import type { Env } from '../../../base/env.ts'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../../base/time/clock.ts'
@@ -29,7 +30,7 @@ const mostBytes = 5 * 1024 * 1024
  * is refused, and one that it cannot look up is left to the proxy.
  */
 export const networkFetch =
-  (env: Readonly<Record<string, string | undefined>>): Fetch =>
+  (env: Env): Fetch =>
   async ({ url, method = 'GET', headers, body, private: allowed, signal }) => {
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const { isIP } = process.getBuiltinModule('node:net')
@@ -50,7 +51,7 @@ export const networkFetch =
       request(url, options, resolve).on('error', reject).end(body),
     )
     const plain = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
-    return { status: answer.statusCode ?? 0, headers: Object.fromEntries(plain), ...(await bounded(answer)) }
+    return { status: answer.statusCode ?? 0, headers: Object.fromEntries(plain), ...(await unpackBody(answer)) }
   }
 
 const privateWords = (host: string) => `${host} is on a private network, which is not allowed`
@@ -72,7 +73,7 @@ const publicLookup: LookupFunction = (host, options, done) => {
 }
 
 /** Unpacks the body up to a limit: a small answer may unpack to an endless one. */
-async function bounded(answer: IncomingMessage): Promise<{ body: Buffer; cut: boolean }> {
+async function unpackBody(answer: IncomingMessage): Promise<{ body: Buffer; cut: boolean }> {
   const { createBrotliDecompress, createUnzip } = await import('node:zlib')
   const packed = answer.headers['content-encoding']
   const unpack =

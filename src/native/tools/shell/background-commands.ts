@@ -113,7 +113,7 @@ export class BackgroundCommands {
   }
 
   async #newLog(): Promise<string> {
-    // Not recursive, so that a folder which somebody else placed there is refused.
+    // The folder is not made recursively, so that a folder which somebody else placed there is refused.
     if (this.#logs === 0) await mkdir(this.folder, 0o700)
     const log = join(this.folder, `${++this.#logs}.log`)
     await writeFile(log, '')
@@ -252,7 +252,7 @@ export class BackgroundCommands {
     const add = async (text: string) => {
       bytes += text.length
       if (bytes > longestLog) {
-        // `finish` waits for the end.
+        // Not awaited here: `finish` waits for the end of the run.
         void run.end()
         return
       }

@@ -28,7 +28,7 @@ export const plainly = (command: string): ShellStart => ({ argv: ['bash', '-c', 
 
 /** Starts a program in its own process group, with both outputs in one pipe, so that they stay in order. */
 export async function startIn({ argv: inner, env }: ShellStart, cwd: string, parts: ShellParts): Promise<Run> {
-  // Imported with the first command, so that a turn without commands does not load it.
+  // The module is imported with the first command, so that a turn without commands does not load it.
   const { start } = await import('../../../base/process/run.ts')
   const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inner] as const
   return start({ argv, cwd, env: withoutModelKeys(env ?? parts.env), clock: parts.clock }).catch((error) => {
@@ -70,7 +70,7 @@ export class RunLimit {
   #over = new AbortController()
   #timer: Promise<void>
   #stop = () => {
-    // `release` waits for the end.
+    // Not awaited here: `release` waits for the end of the run.
     void this.end('[cancelled]')
   }
 

@@ -37,14 +37,14 @@ export class TodoList {
 
 /** The error does not quote the file: it may be a link to anything. */
 function itemsIn(text: string): PlanItem[] {
-  const found = parsed(text) as { items?: unknown } | undefined
+  const found = parseList(text) as { items?: unknown } | undefined
   const items = found?.items
   if (!Array.isArray(items) || !items.every(isItem))
     throw new Error(`${todoFile} exists but is not a list of tasks. Ask the person whether it may be deleted.`)
   return items.map(({ task, status }) => ({ task, status }))
 }
 
-function parsed(text: string): unknown {
+function parseList(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

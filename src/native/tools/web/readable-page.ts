@@ -121,8 +121,8 @@ const silent = new Set(['script', 'style', 'noscript', 'svg', 'template', 'ifram
 function* pieces(html: string): Generator<Piece> {
   for (let at = 0; at < html.length;) {
     const tag = html.indexOf('<', at)
-    if (tag < 0) return yield { type: 'text', text: decoded(html.slice(at)) }
-    if (tag > at) yield { type: 'text', text: decoded(html.slice(at, tag)) }
+    if (tag < 0) return yield { type: 'text', text: decodeEntities(html.slice(at)) }
+    if (tag > at) yield { type: 'text', text: decodeEntities(html.slice(at, tag)) }
     if (html.startsWith('<!--', tag)) {
       at = after(html, '-->', tag + 4)
       continue
@@ -144,7 +144,7 @@ function* pieces(html: string): Generator<Piece> {
 }
 
 /** A hard space is a space to the model that reads the page, also in code. */
-const decoded = (text: string) => decodeHTML(text).replaceAll('\u00A0', ' ')
+const decodeEntities = (text: string) => decodeHTML(text).replaceAll('\u00A0', ' ')
 
 function after(html: string, mark: string, from: number): number {
   const at = html.indexOf(mark, from)

@@ -62,7 +62,7 @@ export function PauseActs({ pausing, resuming, name, words, pause, keyed = false
       </button>
       <button
         aria-expanded={asked === 'drain'}
-        title="Gives it no new tasks, and says when it has none any more"
+        title="Gives it no new tasks, and says when the last of them is done"
         onClick={() => setAsked('drain')}
       >
         Drain …

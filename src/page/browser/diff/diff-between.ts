@@ -73,7 +73,7 @@ function* changedFile(path: string, a: Side, b: Side): Generator<ChangeBetween> 
   if (hunks === undefined) return yield whole(path, b, basesDiffer)
   const header = headerBetween(a.file, b.file)
   if (hunks.length > 0 || header.length > 1)
-    yield { path, part: encoded([...header, ...namesOf(a.file, b.file, hunks)], hunks) }
+    yield { path, part: encodePart([...header, ...namesOf(a.file, b.file, hunks)], hunks) }
 }
 
 const basesDiffer =
@@ -100,11 +100,11 @@ function takenBack(path: string, a: Side): ChangeBetween {
   if (move === 'copied')
     return {
       path,
-      part: encoded([`diff --git ${sidePath('a', path)} ${sidePath('b', path)}`, 'deleted file mode 100644']),
+      part: encodePart([`diff --git ${sidePath('a', path)} ${sidePath('b', path)}`, 'deleted file mode 100644']),
       note,
     }
   const hunks = isPlain ? (hunksBetween(patchOf(a), []) ?? []) : []
-  return { path, part: encoded([...headerBetween(file, original), ...namesOf(file, original, hunks)], hunks), note }
+  return { path, part: encodePart([...headerBetween(file, original), ...namesOf(file, original, hunks)], hunks), note }
 }
 
 function whole(path: string, { diff, file }: Side, note: string): ChangeBetween {
@@ -116,7 +116,7 @@ function whole(path: string, { diff, file }: Side, note: string): ChangeBetween 
 }
 
 /** A header in UTF-8, and hunks whose lines hold a byte in each character. */
-function encoded(header: readonly string[], hunks: readonly string[] = []): Uint8Array {
+function encodePart(header: readonly string[], hunks: readonly string[] = []): Uint8Array {
   const named = new TextEncoder().encode(header.map((line) => `${line}\n`).join(''))
   const part = new Uint8Array(named.length + hunks.reduce((sum, line) => sum + line.length + 1, 0))
   part.set(named)
@@ -194,9 +194,9 @@ function hunksBetween(a: readonly Stretch[], b: readonly Stretch[]): string[] | 
   const hunks: string[] = []
   // How many more lines than the original each result has before the stretch.
   let [leftShift, rightShift] = [0, 0]
-  for (const { start, end } of merged([...a, ...b])) {
+  for (const { start, end } of joinStretches([...a, ...b])) {
     const [left, right] = [resultIn(a, start, end, known), resultIn(b, start, end, known)]
-    hunks.push(...unified(left, right, start + leftShift, start + rightShift))
+    hunks.push(...unifiedHunks(left, right, start + leftShift, start + rightShift))
     leftShift += left.length - (end - start)
     rightShift += right.length - (end - start)
   }
@@ -204,7 +204,7 @@ function hunksBetween(a: readonly Stretch[], b: readonly Stretch[]): string[] | 
 }
 
 /** Joins stretches that touch or overlap. */
-function merged(stretches: readonly Stretch[]): { start: number; end: number }[] {
+function joinStretches(stretches: readonly Stretch[]): { start: number; end: number }[] {
   const all: { start: number; end: number }[] = []
   for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
     const last = all.at(-1)
@@ -230,8 +230,13 @@ function resultIn(patch: readonly Stretch[], start: number, end: number, known: 
 type Line = { mark: ' ' | '+' | '-'; text: string }
 
 /** The hunks of a diff between two lists of lines, which start `leftBefore` and `rightBefore` lines into their files. */
-function unified(left: readonly string[], right: readonly string[], leftBefore: number, rightBefore: number): string[] {
-  const lines = compared(left, right)
+function unifiedHunks(
+  left: readonly string[],
+  right: readonly string[],
+  leftBefore: number,
+  rightBefore: number,
+): string[] {
+  const lines = compareLines(left, right)
   const changed = lines.flatMap(({ mark }, at) => (mark === ' ' ? [] : [at]))
   const out: string[] = []
   let [from, leftLine, rightLine] = [0, leftBefore, rightBefore]
@@ -258,7 +263,7 @@ function unified(left: readonly string[], right: readonly string[], leftBefore: 
   return out
 }
 
-function compared(left: readonly string[], right: readonly string[]): Line[] {
+function compareLines(left: readonly string[], right: readonly string[]): Line[] {
   let same = 0
   while (same < left.length && same < right.length && left[same] === right[same]) same++
   let sameEnd = 0

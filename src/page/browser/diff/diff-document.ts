@@ -13,7 +13,10 @@ const mostHeader = 8_192
 
 const [plus, minus, space, backslash, at, carriage] = [43, 45, 32, 92, 64, 13]
 
-/** A unified diff that is read piece by piece. Whatever the text is, reading it never fails: lines that are no diff are `other`. */
+/**
+ * A unified diff that is read piece by piece. Whatever the text is, reading it never fails: lines that are not part of a diff are
+ * `other`.
+ */
 export class DiffDocument extends DiffLines {
   readonly files: DiffFile[] = []
   /** Why the rest of the diff is not shown. */

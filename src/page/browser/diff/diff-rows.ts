@@ -41,7 +41,7 @@ export class DiffRows {
   readonly #diff: DiffDocument
   readonly #pairs: DiffPairs
   readonly #options: RowsOptions
-  /** For each file the row that it begins with, and at the end the number of all rows. */
+  /** For each file the row at which it begins, and at the end the number of all rows. */
   readonly #starts: Float64Array
   readonly #bodies = new Map<number, { pairs?: Int32Array; talks: { after: number; line: number }[] }>()
 

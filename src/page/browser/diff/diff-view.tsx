@@ -23,7 +23,7 @@ type DiffTalk = {
 
 type DiffViewProps = {
   diff: DiffDocument
-  /** Changes when more of the diff has been read. */
+  /** A number that changes when more of the diff has been read. */
   version: number
   /** Remarks about files, by their paths. */
   notes?: ReadonlyMap<string, string>

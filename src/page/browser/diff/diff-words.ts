@@ -25,7 +25,7 @@ export function wordChanges(before: string, after: string): { before: WordPart[]
     { value: [right], removed: false, added: true },
   ]
   const side = (whole: string, skipped: 'added' | 'removed') =>
-    joined([
+    joinParts([
       { text: whole.slice(0, start), changed: false },
       ...middle
         .filter((part) => !part[skipped])
@@ -60,7 +60,7 @@ function isInWord(line: string, at: number): boolean {
 const isLow = (line: string, at: number) => (line.charCodeAt(at) & 0xfc00) === 0xdc00
 
 /** Neighbours of the same kind as one part, and no empty ones. A dot or a bracket between two changed words is no reason to stop the mark. */
-function joined(parts: readonly WordPart[]): WordPart[] {
+function joinParts(parts: readonly WordPart[]): WordPart[] {
   const all: WordPart[] = []
   for (const [at, { text, changed }] of parts.entries()) {
     const isBetween = all.at(-1)?.changed === true && parts[at + 1]?.changed === true

@@ -3,9 +3,9 @@ import { signal } from '@preact/signals'
 /** The view that the address names, the thing that it shows, and its filters. */
 type Address = { view: string; id?: string; filters: URLSearchParams }
 
-export const address = signal<Address>(parsed())
+export const address = signal<Address>(parseHash())
 
-function parsed(): Address {
+function parseHash(): Address {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [view = '', id] = path.split('/')
   const filters = new URLSearchParams(query)
@@ -13,7 +13,7 @@ function parsed(): Address {
 }
 
 addEventListener('hashchange', () => {
-  address.value = parsed()
+  address.value = parseHash()
 })
 
 export const taskLink = (id: string) => `#/tasks/${encodeURIComponent(id)}`
@@ -36,5 +36,5 @@ export function setFilters(changes: Readonly<Record<string, string>>): void {
   const query = filters.size === 0 ? '' : `?${filters}`
   const { view, id } = address.value
   history.replaceState(null, '', `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query}`)
-  address.value = parsed()
+  address.value = parseHash()
 }

@@ -12,7 +12,7 @@ import { ago, moment } from '../words/words.ts'
 const signIns = signal<readonly ListedSignIn[]>([])
 const links = signal<readonly ListedLink[]>([])
 
-async function read(): Promise<void> {
+async function readSignIns(): Promise<void> {
   try {
     signIns.value = await call(request('GET /api/sign-ins'))
     links.value = await call(request('GET /api/links'))
@@ -22,7 +22,7 @@ async function read(): Promise<void> {
 }
 
 const reread = () => {
-  void read()
+  void readSignIns()
 }
 
 export function SignInsView() {

@@ -21,7 +21,7 @@ type Asked = Pick<Question, 'options' | 'multiple' | 'secret'>
 /** The yes and the no of an item, if one key is enough for them: `asked` is its question. */
 export function quickActs(row: InboxRow, asked: Asked | undefined): QuickActs {
   if (row.kind === 'review' && row.task !== undefined) {
-    const approval = planned(request('POST /api/tasks/:id/approve', { id: row.task }), seenTry(row))
+    const approval = planAct(request('POST /api/tasks/:id/approve', { id: row.task }), seenTry(row))
     return { allow: { label: 'Approve', words: `Approved: ${row.title}`, ...approval } }
   }
   if (!asked || asked.multiple || asked.secret) return {}
@@ -46,20 +46,20 @@ export function answerTo(
   picks: readonly string[],
 ): PlannedAct | undefined {
   if (turn !== undefined && ask !== undefined)
-    return planned(request('POST /api/turns/:id/answer', { id: turn }), { ask, picks })
+    return planAct(request('POST /api/turns/:id/answer', { id: turn }), { ask, picks })
   const [text = ''] = picks
   // The hub itself asks when a cap is exceeded.
-  if (pipeline !== undefined) return planned(request('POST /api/pipelines/:id/answer', { id: pipeline }), { text })
-  if (kind === 'cap' && workspace !== undefined) return planned(request('POST /api/days/answer'), { workspace, text })
+  if (pipeline !== undefined) return planAct(request('POST /api/pipelines/:id/answer', { id: pipeline }), { text })
+  if (kind === 'cap' && workspace !== undefined) return planAct(request('POST /api/days/answer'), { workspace, text })
   if (kind === 'blocked' && task !== undefined)
-    return planned(request('POST /api/tasks/:id/answer', { id: task }), { text })
+    return planAct(request('POST /api/tasks/:id/answer', { id: task }), { text })
   if (agent === undefined) return undefined
   const keys = optionKeys(options)
   const words = picks.map((pick) => {
     const at = options.findIndex(({ id }) => id === pick)
     return at < 0 ? pick : String(keys[at])
   })
-  return planned(request('POST /api/agents/:id/answer', { id: agent }), { text: words.join(' ') })
+  return planAct(request('POST /api/agents/:id/answer', { id: agent }), { text: words.join(' ') })
 }
 
-const planned = <N extends OperationName>(to: HubRequest<N>, fields: SentFields<N>): PlannedAct => ({ to, fields })
+const planAct = <N extends OperationName>(to: HubRequest<N>, fields: SentFields<N>): PlannedAct => ({ to, fields })

@@ -45,7 +45,7 @@ type Shown = InboxRow | EndedRow
 const rowOf = (shown: Shown) => ('row' in shown ? shown.row : shown)
 
 export function InboxView() {
-  // Before the hub knows this browser it would only be refused.
+  // Asks for the names of the people only once the hub knows this browser: before that, the hub would refuse.
   useEffect(() => {
     if (me.value) knowPeople()
   }, [me.value?.name])

@@ -1,11 +1,11 @@
-/** A time until which an item can be put off. */
+/** A time until which an item can be snoozed. */
 type SnoozeChoice = { label: string; at: number }
 
 const hourMs = 3_600_000
 const evening = 18
 const morning = 8
 
-/** The usual times until which something is put off, in the zone of the reader. */
+/** The usual times until which an item is snoozed, in the zone of the reader. */
 export function snoozeChoices(now: number): SnoozeChoice[] {
   const today = new Date(now)
   const at = (days: number, hour: number) =>
@@ -13,7 +13,7 @@ export function snoozeChoices(now: number): SnoozeChoice[] {
   const toMonday = (8 - today.getDay()) % 7 || 7
   return [
     { label: 'for an hour', at: now + hourMs },
-    // An evening that is less than an hour away is no choice of its own.
+    // An evening that is less than an hour away is not offered.
     ...(at(0, evening) - now > hourMs ? [{ label: 'until this evening', at: at(0, evening) }] : []),
     { label: 'until tomorrow morning', at: at(1, morning) },
     { label: 'until next week', at: at(toMonday, morning) },

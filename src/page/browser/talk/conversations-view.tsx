@@ -30,7 +30,7 @@ export function ConversationsView() {
     if (id !== undefined) return
     const waiting = setTimeout(
       () => {
-        void read(search)
+        void readConversations(search)
       },
       search === '' ? 0 : typingMs,
     )
@@ -50,7 +50,7 @@ export function ConversationsView() {
   )
 }
 
-async function read(search: string): Promise<void> {
+async function readConversations(search: string): Promise<void> {
   try {
     if (search === '') {
       const [projects, conversations] = await Promise.all([

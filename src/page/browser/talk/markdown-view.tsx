@@ -14,11 +14,11 @@ function drawnBlock(block: MarkdownBlock, key: number): ComponentChild {
       // Agents skip levels as they like, which would confuse a reader of the page: all are directly below its title.
       return (
         <p key={key} class={`heading level-${block.level}`} role="heading" aria-level={2}>
-          {drawn(block.parts)}
+          {drawInline(block.parts)}
         </p>
       )
     case 'paragraph':
-      return <p key={key}>{drawn(block.parts)}</p>
+      return <p key={key}>{drawInline(block.parts)}</p>
     case 'code':
       return (
         <pre
@@ -42,7 +42,7 @@ function drawnBlock(block: MarkdownBlock, key: number): ComponentChild {
               <tr>
                 {block.heads.map((head, at) => (
                   <th key={at} scope="col" class={block.aligns[at]}>
-                    {drawn(head)}
+                    {drawInline(head)}
                   </th>
                 ))}
               </tr>
@@ -52,7 +52,7 @@ function drawnBlock(block: MarkdownBlock, key: number): ComponentChild {
                 <tr key={line}>
                   {row.map((cell, at) => (
                     <td key={at} class={block.aligns[at]}>
-                      {drawn(cell)}
+                      {drawInline(cell)}
                     </td>
                   ))}
                 </tr>
@@ -65,7 +65,9 @@ function drawnBlock(block: MarkdownBlock, key: number): ComponentChild {
       const items = block.items.map(({ checked, blocks }, at) => (
         <li key={at}>
           {checked === undefined ? null : <span class="task">{checked ? '☑ ' : '☐ '}</span>}
-          {blocks.length === 1 && blocks[0]!.type === 'paragraph' ? drawn(blocks[0]!.parts) : blocks.map(drawnBlock)}
+          {blocks.length === 1 && blocks[0]!.type === 'paragraph'
+            ? drawInline(blocks[0]!.parts)
+            : blocks.map(drawnBlock)}
         </li>
       ))
       return block.start === undefined ? (
@@ -79,18 +81,18 @@ function drawnBlock(block: MarkdownBlock, key: number): ComponentChild {
   }
 }
 
-function drawn(parts: readonly Inline[]): ComponentChild[] {
+function drawInline(parts: readonly Inline[]): ComponentChild[] {
   return parts.map((part, key) => {
     if (typeof part === 'string') return part
     switch (part.type) {
       case 'code':
         return <code key={key}>{part.text}</code>
       case 'strong':
-        return <strong key={key}>{drawn(part.parts)}</strong>
+        return <strong key={key}>{drawInline(part.parts)}</strong>
       case 'em':
-        return <em key={key}>{drawn(part.parts)}</em>
+        return <em key={key}>{drawInline(part.parts)}</em>
       case 'strike':
-        return <s key={key}>{drawn(part.parts)}</s>
+        return <s key={key}>{drawInline(part.parts)}</s>
       case 'break':
         return <br key={key} />
       case 'picture':
@@ -102,7 +104,7 @@ function drawn(parts: readonly Inline[]): ComponentChild[] {
       case 'link':
         return (
           <a key={key} href={part.href} rel="noopener noreferrer" target="_blank">
-            {drawn(part.parts)}
+            {drawInline(part.parts)}
           </a>
         )
     }

@@ -12,7 +12,7 @@ export type LiveState = Omit<LiveTurn, 'type' | 'speech' | 'progress'> & {
 }
 
 /** The state after a change, whose texts begin at the first difference from the earlier ones. */
-export function grown(was: LiveState | undefined, { type: _, speech, progress, ...change }: LiveTurn): LiveState {
+export function growState(was: LiveState | undefined, { type: _, speech, progress, ...change }: LiveTurn): LiveState {
   const before = (text: string | undefined, from: number) => (text ?? '').slice(0, from)
   return {
     ...change,

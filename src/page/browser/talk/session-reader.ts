@@ -16,7 +16,7 @@ import {
   refusalOf,
   watchMs,
 } from '../hub/hub-connection.ts'
-import { grown } from './session-blocks.ts'
+import { growState } from './session-blocks.ts'
 
 /** How many entries the page holds at once; reading on at one end drops entries at the other end. */
 const mostEntries = 2_000
@@ -188,7 +188,7 @@ export class SessionReader {
     else {
       const change = JSON.parse(data) as LiveChange
       const was = this.#turns.get(change.turn)
-      if (change.type === 'live') this.#turns.set(change.turn, grown(was, change))
+      if (change.type === 'live') this.#turns.set(change.turn, growState(was, change))
       else if (was) this.#turns.set(change.turn, { ...was, over: true })
     }
     this.#drawing ??= setTimeout(() => this.#draw(), drawMs)

@@ -165,7 +165,7 @@ function useScrollPlace(
       pinned.current = left < nearPixels
       setAtEnd(pinned.current)
     }
-    // Blocks far from the view are measured only when they come near, and move the end.
+    // Blocks far from the view are measured only when they come near, and that moves the end of the conversation.
     const sized = new ResizeObserver(() => {
       if (aimed.current) aimed.current.scrollIntoView({ block: 'center', behavior: 'instant' })
       else if (pinned.current) scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })

@@ -7,7 +7,7 @@ import { act, actWithUndo } from '../hub/act.ts'
 import { request } from '../hub/hub-request.ts'
 import { agentLink, taskLink } from '../frame/address.ts'
 import { agents, tasks, whyWaits } from '../hub/hub-state.ts'
-import { bounded, priorityBefore } from './task-filters.ts'
+import { clampPriority, priorityBefore } from './task-filters.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { TaskMark } from './task-selection.tsx'
 import { ago, firstLine, moment, now, stateName, tokenWords } from '../words/words.ts'
@@ -17,7 +17,7 @@ const dragged = signal<Task | undefined>(undefined)
 /** The id of the task before which it would be dropped; empty for the end of the queue. */
 const target = signal<string | undefined>(undefined)
 
-/** Changes the priority of a queued task, and offers the way back. */
+/** Changes the priority of a queued task, and offers to undo that. */
 function changePriority(task: Task, priority: number): void {
   if (priority === task.priority) return
   const words = `${priority > task.priority ? 'Sooner' : 'Later'}, priority ${priority}: ${firstLine(task.prompt)}`
@@ -71,7 +71,7 @@ export function TaskCard({ task, last }: { task: Task; last: Task | undefined })
             data-key="+"
             aria-label={`Sooner: ${title}`}
             title="Sooner (+)"
-            onClick={() => changePriority(task, bounded(task.priority + 1))}
+            onClick={() => changePriority(task, clampPriority(task.priority + 1))}
           >
             ↑
           </button>
@@ -79,7 +79,7 @@ export function TaskCard({ task, last }: { task: Task; last: Task | undefined })
             data-key="-"
             aria-label={`Later: ${title}`}
             title="Later (-)"
-            onClick={() => changePriority(task, bounded(task.priority - 1))}
+            onClick={() => changePriority(task, clampPriority(task.priority - 1))}
           >
             ↓
           </button>

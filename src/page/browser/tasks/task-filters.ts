@@ -61,7 +61,7 @@ export function inOrder(tasks: readonly Task[], { name, isDown }: { name: OrderN
 
 /** The limits of a priority at the hub. */
 const [lowest, highest] = [-100, 100]
-export const bounded = (priority: number) => Math.max(lowest, Math.min(highest, priority))
+export const clampPriority = (priority: number) => Math.max(lowest, Math.min(highest, priority))
 
 /**
  * The priority with which a queued task goes before another one, or, without another one, after the last. The hub orders by
@@ -70,9 +70,9 @@ export const bounded = (priority: number) => Math.max(lowest, Math.min(highest, 
 export function priorityBefore(task: QueuedTask, before: QueuedTask | undefined, last: QueuedTask | undefined): number {
   if (before) {
     const same = { ...task, priority: before.priority }
-    return goesBefore(same, before) ? before.priority : bounded(before.priority + 1)
+    return goesBefore(same, before) ? before.priority : clampPriority(before.priority + 1)
   }
   if (!last || last.id === task.id) return task.priority
   const same = { ...task, priority: last.priority }
-  return goesBefore(last, same) ? last.priority : bounded(last.priority - 1)
+  return goesBefore(last, same) ? last.priority : clampPriority(last.priority - 1)
 }

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { act, actLater, tell } from '../hub/act.ts'
 import { request } from '../hub/hub-request.ts'
 import { agents, tasks } from '../hub/hub-state.ts'
-import { bounded } from './task-filters.ts'
+import { clampPriority } from './task-filters.ts'
 
 /** The tasks that the person has marked, to do something with all of them. */
 const marked = signal<ReadonlySet<string>>(new Set())
@@ -56,7 +56,7 @@ export function SelectionBar() {
     unmark()
   }
   const reorder = (by: number) => () => {
-    for (const task of queued) redirect(task, { priority: bounded(task.priority + by) })
+    for (const task of queued) redirect(task, { priority: clampPriority(task.priority + by) })
     const back = () => queued.forEach((task) => redirect(task, { priority: task.priority }))
     tell(`${some(queued.length)} ${by > 0 ? 'sooner' : 'later'}`, back)
     unmark()

@@ -15,7 +15,7 @@ type Holder = { name?: string; yours: boolean }
 const nobody: Holder = { yours: false }
 const longestTitle = 120
 
-/** Kept in this browser: the person uses a screen reader. */
+/** The key in this browser's storage that says that the person uses a screen reader. */
 const readsName = 'termaite-reads-terminals'
 
 /** The code is a separate file, which is loaded with the first terminal. */

@@ -9,13 +9,13 @@ export function keepStylesToPolicy(): void {
 
 function createElement(tag: string, options?: ElementCreationOptions): HTMLElement {
   if (tag === 'style') return sheetElement()
-  const element = made(tag, options)
+  const element = newElement(tag, options)
   // xterm gives the attribute to no other element.
   if (tag === 'span') element.setAttribute = setAttribute
   return element
 }
 
-const made = (tag: string, options?: ElementCreationOptions) =>
+const newElement = (tag: string, options?: ElementCreationOptions) =>
   Document.prototype.createElement.call(document, tag, options)
 
 function setAttribute(this: HTMLElement, name: string, value: string): void {
@@ -25,7 +25,7 @@ function setAttribute(this: HTMLElement, name: string, value: string): void {
 
 /** An element that replaces a style element: its text is a sheet of the document until it is removed. */
 function sheetElement(): HTMLElement {
-  const element = made('data')
+  const element = newElement('data')
   element.hidden = true
   const sheet = new CSSStyleSheet()
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]

@@ -26,7 +26,7 @@ export function UsageView() {
   const range = rangeNamed(filters.get('range'))
   const [usage, setUsage] = useState<Usage | undefined>(undefined)
   const [trouble, setTrouble] = useState('')
-  // Read again as the day goes on: the numbers of today grow.
+  // The numbers of today are read again as the day goes on, because they grow.
   const minute = Math.floor(now.value / 60_000)
   useEffect(() => {
     let isOver = false

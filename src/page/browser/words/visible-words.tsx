@@ -1,6 +1,9 @@
 import { codeName, codeSign, textParts } from './visible-text.ts'
 
-/** A text in which every character can be seen: those that hide or turn others are shown by their signs. */
+/**
+ * Shows a text in which every character can be seen: characters that are invisible, or that change the direction of others, are shown by
+ * their names.
+ */
 export function VisibleWords({ text }: { text: string }) {
   return (
     <>

@@ -81,7 +81,7 @@ export class CommandJudge {
     if ('script' in inner) return this.#script(inner.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
     if ('words' in inner) {
       if (inner.words.length === 0) return
-      const run = () => this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1)
+      const run = () => this.run({ ...simple, words: inner.words, text: commandText(inner.words) }, depth + 1)
       return inner.onFound ? this.#onFound(simple.text, run) : run()
     }
     return this.#npm(inner.npm, inner.folder, simple, depth)
@@ -160,7 +160,7 @@ const argumentsOf = (words: readonly Word[]): Arguments => {
   return argv ? { argv } : { words: words.map(wordText) }
 }
 
-const textOf = (words: readonly Word[]) =>
+const commandText = (words: readonly Word[]) =>
   words.map((word) => (only(word) === undefined ? word.text : shellWord(only(word)!))).join(' ')
 
 const mostReadings = 32

@@ -1,10 +1,10 @@
 import type { Known } from '../shell-judgement.ts'
 import { is, unclear } from '../shell-judgement.ts'
-import { hasFlag, known, optionsOf } from '../command-options.ts'
+import { hasFlag, programOf, optionsOf } from '../command-options.ts'
 import { wordText } from '../simple-command.ts'
 
-const writes = known({ class: 'edits', touch: 'write' })
-const removes = known({ class: 'removes', touch: 'remove' })
+const writes = programOf({ class: 'edits', touch: 'write' })
+const removes = programOf({ class: 'removes', touch: 'remove' })
 
 /**
  * A script of sed that may write a file (`w`) or run a command (`e`): those letters come at an end, or after an address or a
@@ -88,9 +88,9 @@ export const editors: Readonly<Record<string, Known>> = {
       .split(' ')
       .map((name) => [name, writes]),
   ),
-  mkdir: known({ class: 'edits', touch: 'write', takes: ['-m', '--mode'] }),
-  touch: known({ class: 'edits', touch: 'write', takes: ['-d', '-t', '--date'] }),
-  split: known({
+  mkdir: programOf({ class: 'edits', touch: 'write', takes: ['-m', '--mode'] }),
+  touch: programOf({ class: 'edits', touch: 'write', takes: ['-d', '-t', '--date'] }),
+  split: programOf({
     class: 'edits',
     touch: 'write',
     takes: ['-l', '-b', '-n', '-a'],
@@ -100,7 +100,7 @@ export const editors: Readonly<Record<string, Known>> = {
     args.some((word) => !wordText(word).startsWith('-'))
       ? writes(args, { name: 'mktemp' })
       : is('outside', 'it writes into the temporary folder'),
-  zip: known({
+  zip: programOf({
     class: 'edits',
     touch: 'write',
     unless: { '-T': is('dynamic', 'it runs a command'), '--unzip-command': is('dynamic', 'it runs a command') },
@@ -108,7 +108,7 @@ export const editors: Readonly<Record<string, Known>> = {
   rm: removes,
   rmdir: removes,
   unlink: removes,
-  truncate: known({ class: 'removes', touch: 'remove', takes: ['-s', '--size'] }),
+  truncate: programOf({ class: 'removes', touch: 'remove', takes: ['-s', '--size'] }),
   trash: removes,
   sed,
   gsed: sed,

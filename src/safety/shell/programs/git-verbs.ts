@@ -6,7 +6,7 @@ type GitVerb = {
   remote?: true
   /** Makes commits, and signs them with `-S`. */
   signs?: true
-  /** Can begin a rule that a person grants: the words after it cannot name another program to run. */
+  /** The verb can begin a rule that a person grants: the words after it cannot name another program to run. */
   grants?: true
 }
 

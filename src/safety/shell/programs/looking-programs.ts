@@ -1,6 +1,6 @@
 import type { Known } from '../shell-judgement.ts'
 import { is, reads, unclear } from '../shell-judgement.ts'
-import { hasFlag, known, optionsOf } from '../command-options.ts'
+import { hasFlag, programOf, optionsOf } from '../command-options.ts'
 import { wordText } from '../simple-command.ts'
 
 const setOf = (names: string) => names.split(' ')
@@ -10,7 +10,7 @@ const showing = setOf(
   'cat tac head tail wc nl od xxd hexdump md5sum sha1sum sha256sum sha512sum shasum cksum sum b2sum base32 base64 cut paste uniq fold fmt pr rev expand unexpand column diff diff3 cmp comm join strings stat file ls dir vdir du df tree exa eza readlink realpath tsort look zcat bzcat xzcat zstdcat nm objdump readelf size ldd cloc tokei wdiff colordiff',
 )
 
-/** Programs whose operands are no files. */
+/** Programs whose operands are not files. */
 const printing = setOf(
   'echo true false : pwd date cal whoami id groups uname arch hostname uptime nproc free ps pgrep pidof lsof which whereis type seq sleep wait jobs tty locale getconf getent lscpu lsblk lsmod lspci lsusb vmstat iostat w who last basename dirname expr factor numfmt yes clear tput stty times ulimit umask break continue return exit shift tr printf test [ dircolors ss netstat sw_vers',
 )
@@ -27,8 +27,8 @@ const search: Known = (args, call) => {
   return dark ? unclear(dark) : matching(args, call)
 }
 
-const listing = known({ class: 'reads', touch: 'read', takes: ['-g', '--glob', '-t', '--type'] })
-const matching = known({
+const listing = programOf({ class: 'reads', touch: 'read', takes: ['-g', '--glob', '-t', '--type'] })
+const matching = programOf({
   class: 'reads',
   touch: 'read',
   skip: 1,
@@ -49,11 +49,11 @@ const awk: Known = (args) => {
   return { ...reads(), paths: files.map((word) => ({ word, how: 'read' })) }
 }
 
-const shown = known({ class: 'reads', touch: 'read', takes: values })
-const writing = known({ class: 'edits', touch: 'write' })
-const jq = known({ class: 'reads', touch: 'read', skip: 1, takes: ['--arg', '--indent', '--tab'] })
+const shown = programOf({ class: 'reads', touch: 'read', takes: values })
+const writing = programOf({ class: 'edits', touch: 'write' })
+const jq = programOf({ class: 'reads', touch: 'read', skip: 1, takes: ['--arg', '--indent', '--tab'] })
 
-/** Where a shell goes: the folder is only looked at. */
+/** Judges the commands that change a shell's folder: the folder is only looked at. */
 const cd: Known = (args) => {
   const operands = args.filter((word) => wordText(word) !== '--')
   const away = operands.find((word) => !word.values || word.values.some((value) => value.startsWith('-')))
@@ -61,7 +61,7 @@ const cd: Known = (args) => {
   return { ...reads('it enters a folder'), paths: operands.map((word) => ({ word, how: 'read' })) }
 }
 
-const evaluated: Known = (args) =>
+const evaluation: Known = (args) =>
   args.some((word) => wordText(word) === '-v' || !word.values)
     ? is('dynamic', 'it evaluates text as the shell’s own language')
     : reads()
@@ -69,19 +69,24 @@ const evaluated: Known = (args) =>
 /** Programs that look at things and change nothing, as far as their names and flags tell. */
 export const lookers: Readonly<Record<string, Known>> = {
   ...Object.fromEntries(showing.map((name) => [name, shown])),
-  ...Object.fromEntries(printing.map((name) => [name, known({ class: 'reads', free: true })])),
+  ...Object.fromEntries(printing.map((name) => [name, programOf({ class: 'reads', free: true })])),
   ...Object.fromEntries(setOf('grep egrep fgrep zgrep rg ag ack').map((name) => [name, search])),
   ...Object.fromEntries(setOf('awk gawk mawk nawk').map((name) => [name, awk])),
-  ...Object.fromEntries(setOf('printf test [').map((name) => [name, evaluated])),
+  ...Object.fromEntries(setOf('printf test [').map((name) => [name, evaluation])),
   jq,
   yq: jq,
   cd,
   uniq: (args, call) => (optionsOf(args).operands.length > 1 ? writing(args, call) : shown(args, call)),
-  date: known({
+  date: programOf({
     class: 'reads',
     free: true,
     unless: { '-s': is('system', 'it sets the clock'), '--set': is('system', 'it sets the clock') },
   }),
-  tree: known({ class: 'reads', touch: 'read', takes: ['-L', '-I', '-P'], writes: ['-o'] }),
-  file: known({ class: 'reads', touch: 'read', takes: ['-F'], unless: { '-C': is('edits', 'it compiles a file') } }),
+  tree: programOf({ class: 'reads', touch: 'read', takes: ['-L', '-I', '-P'], writes: ['-o'] }),
+  file: programOf({
+    class: 'reads',
+    touch: 'read',
+    takes: ['-F'],
+    unless: { '-C': is('edits', 'it compiles a file') },
+  }),
 }

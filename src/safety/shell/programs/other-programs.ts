@@ -1,9 +1,9 @@
 import type { Known } from '../shell-judgement.ts'
 import { is, isRiskyVariable, reads, unclear } from '../shell-judgement.ts'
-import { hasFlag, known, optionsOf } from '../command-options.ts'
+import { hasFlag, programOf, optionsOf } from '../command-options.ts'
 import { only, wordText } from '../simple-command.ts'
 
-const runs = known({ class: 'runs', touch: 'run' })
+const runs = programOf({ class: 'runs', touch: 'run' })
 
 /** Build tools, test runners and checkers, which run the project's own code. */
 const builders =
@@ -78,12 +78,12 @@ const evaluates: Known = () => is('dynamic', 'it evaluates text as the shell’s
 
 export const programs: Readonly<Record<string, Known>> = {
   ...Object.fromEntries(builders.map((name) => [name, runs])),
-  make: known({
+  make: programOf({
     class: 'runs',
     touch: 'run',
     unless: { '--eval': is('dynamic', '--eval holds a rule that is not read') },
   }),
-  cmake: known({ class: 'runs', touch: 'run', unless: { '-E': is('unknown', '-E runs a tool of cmake') } }),
+  cmake: programOf({ class: 'runs', touch: 'run', unless: { '-E': is('unknown', '-E runs a tool of cmake') } }),
   python,
   python3: python,
   python2: python,
@@ -114,7 +114,7 @@ export const programs: Readonly<Record<string, Known>> = {
   ...Object.fromEntries(
     ['less', 'more', 'bat', 'man'].map((name) => [name, () => is('dynamic', 'it may run commands')]),
   ),
-  sort: known({
+  sort: programOf({
     class: 'reads',
     touch: 'read',
     takes: ['-k', '-t', '-S', '--key', '--field-separator'],

@@ -74,7 +74,7 @@ const xargs: Known = (args) => {
   if (at === undefined) return unclear(args.find((word) => only(word) === undefined) ?? literal('xargs'))
   if (at >= args.length) return reads('it prints its input')
   const more: Word = { text: 'the input of xargs' }
-  const mark = replaced(args.slice(0, at))
+  const mark = replacedMark(args.slice(0, at))
   const words = args.slice(at)
   if (mark === undefined) return withInner(is('runs', 'it runs another command'), words, [more])
   return withInner(
@@ -84,7 +84,7 @@ const xargs: Known = (args) => {
 }
 
 /** The mark of xargs' `-I`, which is replaced by each input line. */
-function replaced(flags: readonly Word[]): string | undefined {
+function replacedMark(flags: readonly Word[]): string | undefined {
   const at = flags.findIndex((word) => wordText(word).startsWith('-I') || wordText(word) === '-i')
   if (at < 0) return undefined
   const own = wordText(flags[at]!).slice(2)
@@ -171,7 +171,7 @@ const shell: Known = (args) => {
   return is('dynamic', 'it runs the commands in its input')
 }
 
-/** eval: its words joined are a script. */
+/** Judges `eval`: its words, joined, are a script. */
 const joinedScript: Known = (args) => {
   const unknown = args.find((word) => only(word) === undefined)
   if (unknown) return unclear(unknown)

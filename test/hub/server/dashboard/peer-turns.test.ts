@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock, settled } from '../../../hand-clock.ts'
 import { PeerTurns } from '../../../../src/hub/server/dashboard/peer-turns.ts'
-import { grown } from '../../../../src/page/browser/talk/session-blocks.ts'
+import { growState } from '../../../../src/page/browser/talk/session-blocks.ts'
 import { RunningTurns } from '../../../../src/core/turns/running-turns.ts'
 
 const question: Question = {
@@ -222,7 +222,10 @@ test('live words come in whole words, only what is new of them, with secrets mas
 
 /** The state that a reader shows after all changes so far. */
 const state = (changes: readonly LiveChange[]) =>
-  changes.reduce<LiveState | undefined>((was, change) => (change.type === 'live' ? grown(was, change) : was), undefined)
+  changes.reduce<LiveState | undefined>(
+    (was, change) => (change.type === 'live' ? growState(was, change) : was),
+    undefined,
+  )
 
 test('kept words are live no more, and other sessions do not get them', async (t) => {
   const { turns, begin, look, clock } = machine()

@@ -1,0 +1,51 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { RowQuery } from '../ledger-reads.ts'
+import type { AnyTable } from '../ledger-tables.ts'
+import type { Table } from '../tables.ts'
+import { insertText, keyColumn, replacing, selectText, valuesIn } from '../tables.ts'
+
+/** Reads and writes rows of the tables of a ledger. Each statement is prepared once. */
+export class SqliteRows {
+  #db: DatabaseSync
+  #prepared = new Map<string, StatementSync>()
+  #puts = new Map<string, StatementSync>()
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  statement(sql: string): StatementSync {
+    const known = this.#prepared.get(sql) ?? this.#db.prepare(sql)
+    this.#prepared.set(sql, known)
+    return known
+  }
+
+  /** The rows that a query finds; `from` names the table and the index by which it is read. */
+  select<Row>(
+    table: Table<Row>,
+    { in: among, where, order = '', values = [] }: RowQuery = {},
+    from = table.name,
+  ): Row[] {
+    const conditions = [among && `${among.column} = ?`, where].filter((each) => each !== undefined)
+    const which = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+    const statement = this.statement(`${selectText(table, 'sqlite', from)} ${which} ${order}`)
+    const found = among
+      ? [...new Set(among.values)].flatMap((value) => statement.all(value, ...values))
+      : statement.all(...values)
+    return found.map((row) => table.read(row))
+  }
+
+  /** Stores a row; `json` is its JSON if the caller has that already. */
+  put<Row>(table: Table<Row>, row: Row, json?: string): void {
+    let put = this.#puts.get(table.name)
+    if (!put) {
+      put = this.statement(`${insertText(table, 'sqlite')} ${replacing(table, 'sqlite')}`)
+      this.#puts.set(table.name, put)
+    }
+    put.run(...valuesIn(table, 'sqlite', row, json))
+  }
+
+  remove(table: AnyTable, key: string): void {
+    this.statement(`DELETE FROM ${table.name} WHERE ${keyColumn(table, 'sqlite')} = ?`).run(key)
+  }
+}

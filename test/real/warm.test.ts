@@ -1,0 +1,89 @@
+import type { Event } from '../../src/core/talk/entry.ts'
+import type { Script } from './model-server.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { WarmProcesses } from '../../src/agents/warm-processes.ts'
+import { endLeft, leftProcesses } from '../../src/base/process/left-processes.ts'
+import { realClock } from '../../src/base/time/clock.ts'
+import { scriptedAgent } from '../agents/scripted-agent.ts'
+import { outcomeOf, talk } from './talk.ts'
+import { skipped } from './turns.ts'
+
+const hello: Script = ({ count }) => ({ text: `Answer ${count}.` })
+
+const tokens = (events: readonly Event[]) =>
+  events.flatMap((event) => (event.type === 'usage' ? [{ input: event.input, output: event.output }] : []))
+
+const times = (text: string, part: string) => text.split(part).length - 1
+
+const pool = () =>
+  new WarmProcesses({ clock: realClock, idleMs: 600_000, memory: () => ({ total: 2 ** 34, free: 2 ** 33 }) })
+
+/** How the model of a CLI calls for a command. */
+const shells: Readonly<Record<string, (command: string) => { tool: string; input: object }>> = {
+  claude: (command) => ({ tool: 'Bash', input: { command } }),
+  codex: (cmd) => ({ tool: 'exec_command', input: { cmd } }),
+}
+
+for (const [cli, shell] of Object.entries(shells)) {
+  const skip = skipped(cli)
+
+  test(`${cli} takes turn after turn in one process, and each is counted by itself`, { skip }, async () => {
+    const warm = pool()
+    await using it = await talk(cli, hello, { warm })
+    const turns = [await it.say('The first question.', 'ask')]
+    const first = await it.left()
+    turns.push(await it.say('The second question.', 'ask'))
+    await it.sayTo(scriptedAgent('other', [[{ say: 'The other answer.' }]]), 'A question in between.')
+    turns.push(await it.say('The third question.', 'ask'))
+    assert.deepEqual(
+      turns.map((events) => [outcomeOf(events), tokens(events)]),
+      [1, 2, 3].map((count) => [{ ok: true, text: `Answer ${count}.` }, [{ input: 1200, output: 34 }]]),
+    )
+    assert.deepEqual([first.length > 0, await it.left()], [true, first])
+    const asked = it.server.turns().at(-1)!.text
+    const texts = ['The first question.', 'Answer 1.', 'The second question.', 'Answer 2.', 'A question in between.']
+    assert.deepEqual(
+      [...texts, 'The other answer.', 'The third question.'].map((text) => times(asked, text)),
+      [1, 1, 1, 1, 1, 1, 1],
+    )
+    await warm.close()
+    assert.deepEqual(await it.left(), [])
+  })
+
+  test(`${cli} runs no turn in a process that was started for another leash`, { skip }, async () => {
+    const warm = pool()
+    await using it = await talk(cli, hello, { warm })
+    const seen: string[] = []
+    for (const leash of ['all', 'edit', 'ask', 'read', 'read'] as const) {
+      await it.say(`A question at ${leash}.`, leash)
+      seen.push((await it.left()).join(' '))
+    }
+    await warm.close()
+    assert.deepEqual([new Set(seen).size, seen[3] === seen[4]], [4, true])
+  })
+
+  test(`${cli} is not kept after a turn that leaves a process running, and that one is named`, { skip }, async () => {
+    const warm = pool()
+    const calls: Script = ({ count }) =>
+      count === 1 ? { call: shell('setsid -f sleep 71 >/dev/null 2>&1') } : { text: `Answer ${count}.` }
+    await using it = await talk(cli, calls, { warm })
+    await it.say('Start something.', 'all')
+    const left = await leftProcesses()
+    const pids = await it.left()
+    await endLeft(left, realClock)
+    await warm.close()
+    assert.deepEqual([left.map(({ command }) => command), pids], [['sleep 71'], left.map(({ pid }) => pid)])
+  })
+
+  test(`${cli} is kept after a turn whose commands have exited`, { skip }, async () => {
+    const warm = pool()
+    const calls: Script = ({ count }) => (count === 1 ? { call: shell('echo hello') } : { text: `Answer ${count}.` })
+    await using it = await talk(cli, calls, { warm })
+    await it.say('Say hello.', 'all')
+    const after = await it.left()
+    await it.say('Again.', 'all')
+    assert.deepEqual([after.length > 0, await it.left()], [true, after])
+    await warm.close()
+  })
+}
