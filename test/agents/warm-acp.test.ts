@@ -39,7 +39,7 @@ async function asked(it: Ground): Promise<string[]> {
 
 const begins = ['initialize', 'session/new']
 
-test('the turns of a chat are taken by one process, which is told only what is new, and each counts its own tokens', async () => {
+test('the turns of a chat are taken by one process, which gets only what is new, and each counts its own tokens', async () => {
   await using it = await ground()
   const usage = (inputTokens: number) => ({ usage: { inputTokens, outputTokens: 5, totalTokens: inputTokens + 5 } })
   await using chat = chatting(it, { ...counting, reply: usage(100) })
@@ -271,7 +271,7 @@ test('a process that died while it waited is replaced without a word, and one th
     answered(await other.take('two')),
     answered(await other.take('three')),
   ]
-  assert.deepEqual(lettered(...answers), ['a1', 'crash: sayer failed with exit code 4 and printed no message', 'b1'])
+  assert.deepEqual(lettered(...answers.map((text) => text.split(':')[0]!)), ['a1', 'crash', 'b1'])
   const prompts = (await there.sent()).filter(({ method }) => method === 'session/prompt')
   assert.equal(prompts.length, 3)
 })
@@ -322,7 +322,7 @@ test('what an agent says between two turns is in neither, and what it asks for t
   )
 })
 
-test('an agent that begins a tool by itself between two turns is ended', async () => {
+test('an agent that begins a tool by itself between two turns is stopped', async () => {
   await using it = await ground()
   const update = { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Edit', kind: 'edit', status: 'in_progress' }
   await using chat = chatting(it, { ...counting, between: [{ update }, { hang: 'deaf' }] })
@@ -354,7 +354,7 @@ test('what a turn leaves running ends with it: a terminal of ours, and a child o
   assert.deepEqual(left, [])
 })
 
-test('a turn that is cancelled leaves its process to the next one, which is not told of it again', async () => {
+test('a turn that is cancelled leaves its process to the next one, and is not repeated to it', async () => {
   await using it = await ground()
   await using chat = chatting(it, {
     steps: counting.steps,
@@ -368,11 +368,8 @@ test('a turn that is cancelled leaves its process to the next one, which is not 
   stop.abort()
   const second = await cancelled
   const third = await chat.take('three')
-  assert.deepEqual(lettered(answered(first), answered(second), answered(third)), [
-    'a1',
-    'aborted: sayer was cancelled',
-    'a3',
-  ])
+  const answers = [first, second, third].map((events) => answered(events).split(':')[0]!)
+  assert.deepEqual(lettered(...answers), ['a1', 'aborted', 'a3'])
   const prompts = (await it.sent()).filter(({ method }) => method === 'session/prompt')
   assert.equal(JSON.stringify(prompts.at(-1)).includes('secret two'), false)
   const fourth = await chat.take('four')

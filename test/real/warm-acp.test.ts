@@ -10,7 +10,7 @@ import { skipped } from './turns.ts'
 
 const prompts = ['The first question.', 'The second question.', 'The third question.']
 
-/** Answers the last of the questions that it was told; what a CLI asks beside the turn has no tools. */
+/** Answers the last of the questions that it got; what a CLI asks beside the turn has no tools. */
 const answering: Script = ({ body, text }) => {
   if (!body.tools?.length && !text.includes('question.')) return { text: 'Aside.' }
   return { text: `Answer ${prompts.findLastIndex((prompt) => text.includes(prompt)) + 1}.` }

@@ -182,7 +182,7 @@ export class AcpProcess implements WarmProcess {
     this.#updates++
     this.#remember(notification.update)
     if (this.#prompted) return this.#turn?.hear(notification)
-    // An agent that acts between two turns is ended: nobody would see what it does, and no snapshot would hold it.
+    // An agent that acts between two turns is stopped: nobody would see what it does, and no snapshot would hold it.
     if (!this.#turn && notification.update?.sessionUpdate === 'tool_call') void this.kill()
   }
 

@@ -19,7 +19,7 @@ import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
 import { capabilitiesFor } from './acp-client.ts'
 
-/** What can differ between two turns in the same session. */
+/** The wishes that can differ between two turns in the same session. */
 export type SessionTerms = { spec: PipeSpec; leash: Leash }
 
 type SelectOption = Extract<NonNullable<NewSessionResponse['configOptions']>[number], { type: 'select' }>
@@ -88,8 +88,8 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
 const knock = '_termaite/knock'
 
 /**
- * Fits an open session to its next turn; `before` is what the last turn wanted. Returns false if only a new process can be held to what this
- * turn wants. The agent has answered a request when this resolves, so it is alive, and nothing that it said earlier is still on its way.
+ * Fits an open session to its next turn; `before` is what the last turn wanted. Returns false if only a new process can keep to what this turn
+ * wants. The agent has answered a request when this resolves, so it is alive, and nothing that it said earlier is still on its way.
  */
 export async function renewSession(
   agent: ClientContext,
