@@ -298,7 +298,7 @@ test('what an agent says between two turns is in neither, and what it asks for t
     { request: 'fs/read_text_file', params: { path: '$CWD/a.txt' }, fails: true },
     { request: 'fs/write_text_file', params: { path: '$CWD/a.txt', content: 'x' }, fails: true },
     { request: 'terminal/create', params: { command: 'touch b.txt' }, fails: true },
-    { raw: 'a line of its own' },
+    { raw: 'no message' },
   ]
   await using chat = chatting(it, { ...counting, between })
   const { ask, cards } = person(['yes'])
