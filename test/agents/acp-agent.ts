@@ -1,6 +1,8 @@
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk'
 import type { AcpScript, AcpStep } from './acp-rig.ts'
-import { appendFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { appendFileSync, existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { RequestError, agent, methods, ndJsonStream } from '@agentclientprotocol/sdk'
 
 /** An ACP agent that does what its script says; all that goes over its pipes stands in two files of the given folder. */
@@ -24,7 +26,8 @@ const input = new ReadableStream<Uint8Array>({
   },
 })
 
-const cancelled = new AbortController()
+let cancelled = new AbortController()
+let prompts = 0
 const sessionId = script.session ?? 'session-1'
 const fault = (wrong: NonNullable<AcpScript['newError']>) => new RequestError(wrong.code, wrong.message, wrong.data)
 const tell = (client: AgentContext, update: object) =>
@@ -37,7 +40,10 @@ const terminals: string[] = []
 
 async function act(written: AcpStep, client: AgentContext): Promise<void> {
   const step = JSON.parse(
-    JSON.stringify(written).replaceAll(/"\$(\d)"/g, (_, at) => `"${terminals[at - 1]}"`),
+    JSON.stringify(written)
+      .replaceAll(/"\$(\d)"/g, (_, at) => `"${terminals[at - 1]}"`)
+      .replaceAll('$PID', String(process.pid))
+      .replaceAll('$N', String(prompts)),
   ) as AcpStep
   if ('say' in step) {
     const content = { type: 'text', text: step.say }
@@ -50,6 +56,8 @@ async function act(written: AcpStep, client: AgentContext): Promise<void> {
   }
   if ('complain' in step) return void process.stderr.write(`${step.complain}\n`)
   if ('exit' in step) process.exit(step.exit)
+  if ('freeze' in step) return void process.kill(process.pid, 'SIGSTOP')
+  if ('spawn' in step) return void spawn('bash', ['-c', step.spawn], { stdio: 'ignore' })
   if ('error' in step) throw fault(step.error)
   if ('hang' in step) {
     if (step.hang === 'deaf') process.on('SIGTERM', () => {})
@@ -61,6 +69,15 @@ async function act(written: AcpStep, client: AgentContext): Promise<void> {
   const done = client.request(request, { sessionId, ...params })
   const answer = (await (fails ? done.catch(() => {}) : done)) as { terminalId?: string } | undefined
   if (answer?.terminalId) terminals.push(answer.terminalId)
+}
+
+/** The test makes this file when the first turn is over. A process that is started later has missed that moment. */
+const go = `${process.argv[3]}/go`
+
+/** Acts by itself once the test says that the turn is over. */
+async function actBetween(steps: readonly AcpStep[], client: AgentContext): Promise<void> {
+  while (!existsSync(go)) await setTimeout(10)
+  for (const step of steps) await act(step, client)
 }
 
 void agent({ name: 'scripted' })
@@ -93,10 +110,14 @@ void agent({ name: 'scripted' })
     const content = { type: 'text', text: `[mode ${params.modeId}]` }
     await tell(client, { sessionUpdate: 'agent_message_chunk', content })
   })
-  .onRequest(methods.agent.session.setConfigOption, () => ({ configOptions: [] }))
+  .onRequest(methods.agent.session.setConfigOption, () => ({ configOptions: script.options ?? [] }))
   .onRequest(methods.agent.session.prompt, async ({ client }) => {
-    for (const step of script.steps) await act(step, client)
+    cancelled = new AbortController()
+    const { later = [] } = script
+    const steps = prompts++ === 0 ? script.steps : (later[prompts - 2] ?? later.at(-1) ?? script.steps)
+    for (const step of steps) await act(step, client)
     clearInterval(held)
+    if (prompts === 1 && script.between && !existsSync(go)) void actBetween(script.between, client)
     return { stopReason: cancelled.signal.aborted ? 'cancelled' : (script.stop ?? 'end_turn'), ...script.reply }
   })
   .onNotification(methods.agent.session.cancel, () => cancelled.abort())

@@ -6,7 +6,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acpAgent } from '../../src/agents/acp/acp-agent.ts'
@@ -21,7 +21,10 @@ export const running = () => alive(label)
 
 type Wrong = { code: number; message: string; data?: unknown }
 
-/** The steps of a scripted agent after a prompt, in order. `$CWD` stands for its working folder, `"$1"` for its first terminal. */
+/**
+ * The steps of a scripted agent after a prompt, in order. `$CWD` stands for its working folder, `"$1"` for its first terminal, `$PID` for its
+ * process and `$N` for the number of the prompt.
+ */
 export type AcpStep =
   | { say: string }
   | { update: object }
@@ -29,12 +32,20 @@ export type AcpStep =
   | { raw: string }
   | { complain: string }
   | { exit: number }
+  /** The whole process stops, and only a signal can end it. */
+  | { freeze: true }
+  /** A command that goes on beside the agent. */
+  | { spawn: string }
   | { error: Wrong }
   /** Until it is cancelled; `deaf` not even then. */
   | { hang: true | 'deaf' }
 
 export type AcpScript = {
   steps: AcpStep[]
+  /** The steps after each further prompt; the last ones are repeated, and without any the first ones are. */
+  later?: AcpStep[][]
+  /** The steps between the first two turns, once `goOn` was called. */
+  between?: AcpStep[]
   stop?: StopReason
   reply?: object
   session?: string
@@ -50,6 +61,8 @@ export type AcpScript = {
   newError?: Wrong
   loadError?: Wrong
   modeError?: Wrong
+  /** What the agent says of its options when one is set. */
+  options?: NewSessionResponse['configOptions']
   /** Whether the agent stays when its input ends. */
   stays?: boolean
 }
@@ -73,6 +86,10 @@ export type Ground = {
   sent(): Promise<any[]>
   /** Our answers to its requests, in order. */
   answers(): Promise<any[]>
+  /** Every message that it sent, in order. */
+  said(): Promise<any[]>
+  /** Lets it act between two turns. */
+  goOn(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -103,6 +120,8 @@ export async function ground(): Promise<Ground> {
       ),
     sent,
     answers: async () => (await sent()).filter((message) => message.method === undefined),
+    said: () => lines('out'),
+    goOn: () => writeFile(join(root, 'go'), ''),
     async [Symbol.asyncDispose]() {
       const faults = frameFaults(await sent(), await lines('out'))
       await rm(root, { recursive: true, force: true, maxRetries: 5 })

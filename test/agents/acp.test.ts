@@ -1,7 +1,9 @@
+import type { AcpScript } from './acp-rig.ts'
 import { after } from 'node:test'
 import { agentContract } from '../contract/agent.ts'
 import { askingContract } from '../contract/asking.ts'
 import { ground, running } from './acp-rig.ts'
+import { remembering, roomyPool } from './warm-acp-rig.ts'
 
 const it = await ground()
 after(() => it[Symbol.asyncDispose]())
@@ -25,3 +27,17 @@ const permission = {
 }
 
 askingContract('acp', { asks: () => it.agent({ steps: [permission, { say: 'done' }] }), running })
+
+const pool = roomyPool()
+after(() => pool.close())
+const kept = (script: AcpScript) => remembering(it.agent({ loads: true, ...script }, {}, 'ask', { warm: pool }))
+
+agentContract('acp, kept between turns', {
+  says: (text) => kept({ steps: [{ say: text }] }),
+  hangs: (text) => kept({ steps: [{ say: text }, { hang: true }] }),
+  breaks: (text) => kept({ steps: [{ say: text }, { exit: 3 }] }),
+  async running() {
+    await pool.drop()
+    return running()
+  },
+})

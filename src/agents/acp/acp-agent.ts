@@ -1,5 +1,6 @@
 import type { Outcome, Failure } from '../../core/talk/outcome.ts'
 import type { Agent, Leash, Traits, Turn } from '../../core/work/agent.ts'
+import type { LentServer } from '../../core/profile/profile.ts'
 import type { PipeParts } from '../pipe/pipe-agent.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { Emit, Seat } from '../seat.ts'
@@ -8,16 +9,18 @@ import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
 import { effortWords, folderWords, resumedThread } from '../pipe/pipe-command.ts'
+import { turnOf } from '../../core/work/turn-pieces.ts'
+import { warmThread } from '../warm-processes.ts'
 import { leashFailure } from '../process-failure.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
 import { handOverPictures, handOverTyped } from '../turn-pictures.ts'
 import { TurnWatch } from '../turn-watch.ts'
 
-export type AcpParts = Pick<PipeParts, 'blobs' | 'env' | 'changed' | 'enclose' | 'lend'>
+export type AcpParts = Pick<PipeParts, 'blobs' | 'env' | 'changed' | 'enclose' | 'lend' | 'warm'>
 
 /**
  * An agent that speaks the Agent Client Protocol on its pipes: it asks for permission, and our answers enforce its leash. One process a
- * turn.
+ * turn, or one for the turns of a chat.
  */
 export function acpAgent(spec: PipeSpec, seat: Seat, parts: AcpParts): Agent {
   const facts = spec.profile?.acp
@@ -52,6 +55,7 @@ async function takeAcpTurn(
   const thread = resumedThread(spec.name, turn.history, resume)
   const { blobs } = parts
   let prompt = ''
+  const lent = await parts.lend?.()
   const { runAcpTurn } = await import('./acp-turn.ts')
   const { outcome, usage, left, settled } = await runAcpTurn({
     spec,
@@ -59,11 +63,16 @@ async function takeAcpTurn(
     argv: unshadowedArgv(argv, env, turn.cwd),
     env,
     enclose: parts.enclose,
-    server: (await parts.lend?.())?.server,
+    server: lent?.server,
     key: thread.key,
-    prompt: async ({ id, lasting, resumed, pictures: takes }) => {
+    warm:
+      parts.warm && (!lent || lent.lasting)
+        ? { pool: parts.warm, fixed: fixedParts(spec, turn, env, lent?.server), thread: warmThread(thread) }
+        : undefined,
+    prompt: async ({ id, lasting, resumed, pictures: takes }, seen) => {
       if (lasting) await say({ type: 'thread', key: id })
-      const history = resumed ? thread.entries : turn.history
+      const missed = thread.entries.filter((entry) => !seen.has(turnOf(entry.turn)))
+      const history = resumed ? missed : turn.history
       const given = await handOverPictures(
         { ...turn, history },
         { name: spec.name, takes: takes ? (spec.profile?.acp?.pictures ?? {}) : undefined, blobs },
@@ -103,6 +112,21 @@ async function takeAcpTurn(
     )
   }
   await end(outcome)
+}
+
+/**
+ * Everything that is decided when the process of an agent starts. Model and effort are not: a session may have options for them. Neither is
+ * a leash that the agent holds by its modes.
+ */
+function fixedParts(
+  spec: PipeSpec,
+  { leash, cwd }: Pick<Turn, 'leash' | 'cwd'>,
+  env: AcpParts['env'],
+  server: LentServer | undefined,
+): string {
+  const plain = { ...spec, model: undefined, effort: undefined }
+  const held = spec.profile?.acp?.modes?.[leash] === undefined ? leash : undefined
+  return JSON.stringify([acpArgv(plain, leash), held, cwd, env, spec.folders, server])
 }
 
 /** The command to start, or why none is started: the agent speaks no ACP, or would do more than its leash allows. */

@@ -72,6 +72,9 @@ export function clientApp(
         const call = await calls.asked(params.toolCall)
         const { response, allowed } = await answerPermission(params, call, rules, signal)
         if (!allowed) await calls.refuse(call.id)
+        const { outcome } = response
+        const picked = 'optionId' in outcome && params.options.find(({ optionId }) => optionId === outcome.optionId)
+        if (picked && picked.kind === 'allow_always') rules.allowed.agentKeepsOne = true
         return response
       }),
     )

@@ -4,11 +4,14 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { ClientParts } from './acp-client.ts'
 import type { AcpConnection } from './acp-connection.ts'
-import type { Session, Wanted } from './acp-session.ts'
+import type { Event, Usage } from '../../core/talk/entry.ts'
+import type { WarmProcess } from '../warm-processes.ts'
+import type { Session, SessionTerms, Wanted } from './acp-session.ts'
 import { exitsWithin, start } from '../../base/process/run.ts'
 import { connectTo, loadSdk } from './acp-connection.ts'
 import { clientApp } from './acp-client.ts'
-import { openSession } from './acp-session.ts'
+import { openSession, renewSession } from './acp-session.ts'
+import { TurnProcesses } from '../turn-processes.ts'
 
 /** The turn that a process is taking: it hears what the agent says, and answers what the agent asks for. */
 export type ServedTurn = ClientParts & {
@@ -26,43 +29,80 @@ const leaveMs = 500
 /** How long no update may come before the replay of a loaded session counts as over: some agents answer the load first. */
 const quietMs = 100
 
-/** The process of an agent with its connection and its session. It serves one turn at a time. */
-export class AcpProcess {
+/** How long an agent that waited may take to say that it is still there. */
+const knockMs = 2_000
+
+/** The process of an agent with its connection and its session. It serves one turn at a time, and nobody between two turns. */
+export class AcpProcess implements WarmProcess {
+  /** The cancelled turns that the session has in its memory, though the log does not say that it answered them. */
+  readonly cancelled = new Set<string>()
+  readonly gone: Promise<Exit>
   #spec: PipeSpec
   #clock: Clock
   #run: Run
   #link: AcpConnection
   #client: ClientContext | undefined
   #session: Session | undefined
+  #terms: SessionTerms | undefined
+  #processes: TurnProcesses | undefined
+  /** The tokens of all turns so far, of an agent that counts them together. */
+  #counted = { input: 0, output: 0, cached: 0 }
   #turn: ServedTurn | undefined
   /** Whether updates belong to the turn: those before its prompt are replayed, or about the session. */
   #prompted = false
   /** The number of updates so far. */
   #updates = 0
 
-  /** Rejects when the command cannot be started at all. */
-  static async start(spec: PipeSpec, command: Command): Promise<AcpProcess> {
-    return new AcpProcess(spec, command.clock, await start(command))
-  }
-
-  private constructor(spec: PipeSpec, clock: Clock, run: Run) {
+  constructor(spec: PipeSpec, clock: Clock, run: Run) {
     this.#spec = spec
     this.#clock = clock
     this.#run = run
+    this.gone = run.exited
     this.#link = connectTo(run, {
-      update: async (params) => {
-        this.#updates++
-        if (this.#prompted) await this.#turn?.hear(params as SessionNotification)
-      },
+      update: (params) => this.#hear(params as SessionNotification),
       junk: async (line) => this.#turn?.junk(line),
-      heard: () => this.#turn?.heard(),
+      heard: () => {
+        this.#processes?.heard()
+        this.#turn?.heard()
+      },
       complaint: (line) => this.#turn?.complaint(line),
     })
   }
 
-  /** Begins to serve a turn. */
-  serve(turn: ServedTurn): void {
+  /** Begins to serve a turn. `mayStay`: the process may take another turn after it. */
+  serve(turn: ServedTurn, mayStay: boolean): void {
     this.#turn = turn
+    this.#processes = mayStay ? new TurnProcesses(this.#run, this.#clock) : undefined
+  }
+
+  /** Called with each event of the turn. */
+  see(event: Event): void {
+    this.#processes?.see(event)
+  }
+
+  /** Whether a process still runs that the turn started. */
+  async leavesProcesses(): Promise<boolean> {
+    return (await this.#processes?.areLeft()) ?? false
+  }
+
+  /** Returns the tokens of the last turn alone, of a count that may be that of all turns of the process. */
+  ofTurn(usage: Usage): Usage {
+    const { input, output, cached = 0 } = usage
+    const before = this.#counted
+    if (!this.#spec.profile?.acp?.countsTogether || input < before.input || output < before.output) return usage
+    this.#counted = { input, output, cached }
+    return {
+      ...usage,
+      input: input - before.input,
+      output: output - before.output,
+      cached: Math.max(0, cached - before.cached),
+    }
+  }
+
+  /** Serves no turn until the next one: what the agent says is not heard, and what it asks for is refused. */
+  rest(): void {
+    this.#turn = undefined
+    this.#prompted = false
   }
 
   /** Initializes the agent and opens the session that the prompts go to. */
@@ -70,8 +110,31 @@ export class AcpProcess {
     const sdk = await loadSdk()
     const app = clientApp(sdk, this.#spec.profile?.acp?.steering, () => this.#turn)
     this.#client = app.connect(this.#link.stream).agent
-    this.#session = await openSession(this.#client, sdk, { ...wanted, quiet: () => this.#quiet() })
+    this.#session = await openSession(this.#client, sdk, { ...wanted, quiet: () => this.quiet() })
+    this.#terms = wanted
     return this.#session
+  }
+
+  /**
+   * Fits the open session to another turn. Undefined if it does not fit, or if the agent does not answer in time or any more: nothing of the
+   * turn was sent then.
+   */
+  async renew(wanted: SessionTerms): Promise<Session | undefined> {
+    const sdk = await loadSdk()
+    const [client, session, before] = [this.#client, this.#session, this.#terms]
+    if (!client || !session || !before) return undefined
+    this.#terms = wanted
+    const answered = new AbortController()
+    const renewed = renewSession(client, sdk, session, wanted, before).catch(() => false)
+    const late = this.#clock.sleep(knockMs, answered.signal).then(() => false)
+    const fits = await Promise.race([renewed, late, this.gone.then(() => false)])
+    answered.abort()
+    return fits ? { ...session, resumed: true, note: undefined } : undefined
+  }
+
+  /** Whether the prompt of the turn was sent. */
+  get prompted(): boolean {
+    return this.#prompted
   }
 
   /** Sends the prompt of the turn to the open session, and returns the agent's answer to the request. */
@@ -95,13 +158,8 @@ export class AcpProcess {
     return this.#link.words
   }
 
-  /** How the process ended. */
-  get exited(): Promise<Exit> {
-    return this.#run.exited
-  }
-
   /** Gives the agent a moment to exit, ends every process that is left, and returns the pids that would not die. */
-  async leave(): Promise<number[]> {
+  async end(): Promise<number[]> {
     this.#run.stdin.end()
     await exitsWithin(this.#run, leaveMs, this.#clock)
     return this.kill()
@@ -112,10 +170,32 @@ export class AcpProcess {
     return this.#run.end()
   }
 
-  async #quiet(): Promise<void> {
+  /** Resolves when no update came for a while. */
+  async quiet(): Promise<void> {
     for (let before = -1; before !== this.#updates;) {
       before = this.#updates
       await this.#clock.sleep(quietMs)
     }
   }
+
+  async #hear(notification: SessionNotification): Promise<void> {
+    this.#updates++
+    this.#remember(notification.update)
+    if (this.#prompted) return this.#turn?.hear(notification)
+    // An agent that acts between two turns is stopped: nobody would see what it does, and no snapshot would hold it.
+    if (!this.#turn && notification.update?.sessionUpdate === 'tool_call') void this.kill()
+  }
+
+  /** Keeps the mode and the options of the session as the agent says that they are now. */
+  #remember(update: SessionNotification['update'] | undefined): void {
+    const { modes } = this.#session?.made ?? {}
+    if (update?.sessionUpdate === 'current_mode_update' && modes) modes.currentModeId = update.currentModeId
+    if (update?.sessionUpdate === 'config_option_update' && this.#session)
+      this.#session.made.configOptions = update.configOptions
+  }
+}
+
+/** Starts the command of an agent; rejects when it cannot be started at all. */
+export async function startAcp(spec: PipeSpec, command: Command): Promise<AcpProcess> {
+  return new AcpProcess(spec, command.clock, await start(command))
 }

@@ -58,6 +58,8 @@ export class TurnGrants {
   #commands = new Set<string>()
   #always = new Set<string>()
   #edits = false
+  /** Whether the agent itself was given a yes that it may keep as long as its process lives. */
+  agentKeepsOne = false
 
   write(path: string, after: string): void {
     this.#writes.set(path, after)

@@ -4,6 +4,7 @@ import type {
   LoadSessionResponse,
   NewSessionResponse,
   ResumeSessionResponse,
+  SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { Sdk } from './acp-connection.ts'
@@ -18,10 +19,13 @@ import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
 import { capabilitiesFor } from './acp-client.ts'
 
-export type Wanted = {
-  spec: PipeSpec
+/** The wishes that can differ between two turns in the same session. */
+export type SessionTerms = { spec: PipeSpec; leash: Leash }
+
+type SelectOption = Extract<NonNullable<NewSessionResponse['configOptions']>[number], { type: 'select' }>
+
+export type Wanted = SessionTerms & {
   cwd: string
-  leash: Leash
   /** The key of the thread to resume. */
   key: string | undefined
   /** An MCP server that the agent is given for this turn. */
@@ -32,9 +36,16 @@ export type Wanted = {
 
 /**
  * `resumed`: the session is the wanted thread. `lasting`: a later turn can resume it. `pictures`: the agent takes pictures with a prompt.
- * `note`: a warning about it for the person.
+ * `note`: a warning about it for the person. `made` holds the modes and options of the session as they are now.
  */
-export type Session = { id: string; resumed: boolean; lasting: boolean; pictures: boolean; note?: string }
+export type Session = {
+  id: string
+  resumed: boolean
+  lasting: boolean
+  pictures: boolean
+  note?: string
+  made: NewSessionResponse
+}
 
 /** Thrown when no session is opened, though the agent itself did not fail. */
 export class SessionRefused extends Error {
@@ -69,7 +80,66 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
     lasting: canLoad(hello) || canResume(hello),
     pictures: hello.agentCapabilities?.promptCapabilities?.image === true,
     note,
+    made,
   })
+}
+
+/** A request that no agent knows: its answer, an error, says that the agent is there and has sent everything that it said before. */
+const knock = '_termaite/knock'
+
+/**
+ * Fits an open session to its next turn; `before` is what the last turn wanted. Returns false if only a new process can keep to what this turn
+ * wants. The agent has answered a request when this resolves, so it is alive, and nothing that it said earlier is still on its way.
+ */
+export async function renewSession(
+  agent: ClientContext,
+  sdk: Sdk,
+  { made }: Session,
+  wanted: SessionTerms,
+  before: SessionTerms,
+): Promise<boolean> {
+  const { model, effort, profile, command } = wanted.spec
+  if (model !== before.spec.model && !(await chooseModel(agent, sdk, made, model))) return false
+  if (effort !== before.spec.effort) {
+    const isArgument = command === undefined && profile?.effort?.acp === true
+    if (effort === undefined || isArgument || (await think(agent, sdk, made, wanted)) !== undefined) return false
+  }
+  // The mode is set even if it did not change: an agent may have left it by itself.
+  if (await hold(agent, sdk, made, wanted, true)) return true
+  await agent.request(knock, {}).catch((error) => {
+    if (!isRpcError(error)) throw error
+  })
+  return true
+}
+
+/** Chooses another model in an open session; returns false if the session does not offer it. */
+async function chooseModel(agent: ClientContext, sdk: Sdk, made: NewSessionResponse, model: string | undefined) {
+  const option = made.configOptions?.find(({ category }) => category === 'model')
+  if (model === undefined || option?.type !== 'select' || !valuesOf(option).includes(model)) return false
+  return setOption(agent, sdk, made, option.id, model).then(
+    () => true,
+    (error) => {
+      if (!isRpcError(error)) throw error
+      return false
+    },
+  )
+}
+
+const valuesOf = ({ options }: SelectOption): string[] =>
+  options.flatMap((one) => ('options' in one ? one.options : [one])).map(({ value }) => value)
+
+/** Sets an option of a session, and remembers what the agent says of its options then. */
+async function setOption(
+  agent: ClientContext,
+  { methods }: Sdk,
+  made: NewSessionResponse,
+  configId: string,
+  value: string,
+): Promise<void> {
+  const params = { sessionId: made.sessionId, configId, value }
+  const set = agent.request<SetSessionConfigOptionResponse>(methods.agent.session.setConfigOption, params)
+  const { configOptions } = await set
+  if (configOptions.length > 0) made.configOptions = configOptions
 }
 
 /** Every agent that speaks ACP takes MCP servers over stdio. */
@@ -117,21 +187,30 @@ async function resume(
   }
 }
 
-/** Sets the session mode that the leash needs, as a mode or as an option; the leash cannot be enforced on an agent that has neither. */
-async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, wanted: Wanted): Promise<void> {
-  const { spec, leash } = wanted
+/**
+ * Sets the session mode that the leash needs, as a mode or as an option; the leash cannot be enforced on an agent that has neither. Returns
+ * whether the agent was asked: a mode that it has already is set only with `again`.
+ */
+async function hold(
+  agent: ClientContext,
+  sdk: Sdk,
+  made: NewSessionResponse,
+  { spec, leash }: SessionTerms,
+  again = false,
+): Promise<boolean> {
   const facts = spec.profile?.acp
   const mode = facts?.modes?.[leash]
-  if (facts === undefined || mode === undefined) return
+  if (facts === undefined || mode === undefined) return false
   const { sessionId, modes, configOptions } = made
   const option = configOptions?.find(({ category }) => category === 'mode')
   const held = Object.keys(facts.leashes).filter((other) => other !== leash)
-  if (modes?.currentModeId === mode || option?.currentValue === mode) return
+  if (!again && (modes?.currentModeId === mode || option?.currentValue === mode)) return false
   try {
-    if (modes?.availableModes.some(({ id }) => id === mode))
-      await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode })
-    else if (option?.type === 'select' && JSON.stringify(option.options).includes(JSON.stringify(mode)))
-      await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: mode })
+    if (modes?.availableModes.some(({ id }) => id === mode)) {
+      await agent.request(sdk.methods.agent.session.setMode, { sessionId, modeId: mode })
+      modes.currentModeId = mode
+    } else if (option?.type === 'select' && valuesOf(option).includes(mode))
+      await setOption(agent, sdk, made, option.id, mode)
     else throw new SessionRefused(cannotHold(spec.name, leash, held, `, because it has no mode "${mode}"`))
   } catch (error) {
     if (!isRpcError(error)) throw error
@@ -139,20 +218,20 @@ async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResp
       cannotHold(spec.name, leash, held, `, because it refused its mode "${mode}" (${messageOf(error)})`),
     )
   }
+  return true
 }
 
 /**
  * Sets how hard the agent's model thinks, by the option of the session that the agent offers for it. Returns a message for the person if
  * the agent offers no such option and its command has none either.
  */
-async function think(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, { spec }: Wanted) {
+async function think(agent: ClientContext, sdk: Sdk, made: NewSessionResponse, { spec }: SessionTerms) {
   const { effort, profile, name, command } = spec
   if (effort === undefined || (command === undefined && profile?.effort?.acp)) return undefined
   const none = `${name} has no option for the effort of its model, so the effort ${effort} is not used.`
   const option = made.configOptions?.find(({ category }) => category === 'thought_level')
   if (option?.type !== 'select') return none
-  const values = option.options.flatMap((one) => ('options' in one ? one.options : [one])).map(({ value }) => value)
-  const levels = values.flatMap((value): { level: Effort; value: string }[] => {
+  const levels = valuesOf(option).flatMap((value): { level: Effort; value: string }[] => {
     const level = efforts.find((one) => one === value.toLowerCase() || (one === 'none' && /^off$/i.test(value)))
     return level ? [{ level, value }] : []
   })
@@ -164,11 +243,7 @@ async function think(agent: ClientContext, { methods }: Sdk, made: NewSessionRes
   if (value === undefined) return none
   if (option.currentValue === value) return undefined
   try {
-    await agent.request(methods.agent.session.setConfigOption, {
-      sessionId: made.sessionId,
-      configId: option.id,
-      value,
-    })
+    await setOption(agent, sdk, made, option.id, value)
     return undefined
   } catch (error) {
     if (!isRpcError(error)) throw error

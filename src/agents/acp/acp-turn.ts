@@ -1,26 +1,29 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
 import type { Session } from './acp-session.ts'
 import type { TurnJob } from './turn-side.ts'
 import type { PictureText } from '../pipe/speech.ts'
-import type { LentServer } from '../../core/profile/profile.ts'
+import type { WarmProcesses, WarmTerms } from '../warm-processes.ts'
 import { startFailure } from '../pipe/pipe-process.ts'
 import { connectionFailure, isRpcError, rpcFailure, earlyStopNote, answerOutcome } from './acp-outcome.ts'
+import { turnOf } from '../../core/work/turn-pieces.ts'
 import { loadSdk } from './acp-connection.ts'
-import { AcpProcess } from './acp-process.ts'
+import { AcpProcess, startAcp } from './acp-process.ts'
 import { SessionRefused } from './acp-session.ts'
 import { TurnSide } from './turn-side.ts'
 import { askedPerson, enclosed } from '../enclosure.ts'
+import { warmThread } from '../warm-processes.ts'
 
 type AcpJob = TurnJob & {
   argv: [string, ...string[]]
-  /** An MCP server that the agent is given for this turn. */
-  server?: LentServer | undefined
   /** The key of the thread to resume. */
   key: string | undefined
-  /** The prompt for the session: with the whole view, or with what a resumed thread has not seen. */
-  prompt(session: Session): Promise<PictureText>
+  /** The pool and the terms for a process that takes more than one turn; left out if each turn has a process of its own. */
+  warm?: { pool: WarmProcesses } & WarmTerms
+  /** The prompt for the session: with the whole view, or with what a resumed thread has not seen; it has seen the turns of `seen`. */
+  prompt(session: Session, seen: ReadonlySet<string>): Promise<PictureText>
   /** Whether the agent is at work although it says nothing. */
   alive(since: number): Promise<boolean>
 }
@@ -31,79 +34,165 @@ type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: num
 /** How long an agent that was cancelled may take to say so. */
 const cancelMs = 2_000
 
-/** Runs the agent for one prompt, to its answer or until it is stopped. None of its processes survives the call, whatever happened. */
+/**
+ * Runs the agent for one prompt, to its answer or until it is stopped. None of its processes survives the call, whatever happened, except
+ * one that is kept for the next turn.
+ */
 export async function runAcpTurn(job: AcpJob): Promise<AcpResult> {
   const { spec, turn, argv, env } = job
   // The library is loaded while the process starts, which takes longer.
   loadSdk().catch(() => {})
-  const over = new AbortController()
   const { leash, cwd, clock } = turn
   const command = await enclosed(job.enclose, argv, { leash, cwd, env, ...askedPerson(turn) })
   if ('refused' in command) return { outcome: { ok: false, failure: command.refused }, left: [], settled: [] }
+  const { fixed } = command
+  const warm =
+    fixed !== undefined && job.warm?.pool.open ? { ...job.warm, fixed: `${job.warm.fixed}\n${fixed}` } : undefined
+  const start = () => startAcp(spec, { argv: command.argv, cwd, env: command.env, clock })
+  const waiting = await warm?.pool.borrow(spec.name, warm, AcpProcess)
+  const isFit = waiting && remembersNoMore(waiting, turn)
+  if (waiting && !isFit) await waiting.end()
+  const done = (isFit && (await takeTurn(job, waiting, warm))) || (await takeTurn(job, start, warm))!
+  return { ...done, settled: [...done.settled, ...(await command.settle())] }
+}
+
+/** Whether the cancelled turns that a session remembers are still in the conversation: a person can take them back. */
+const remembersNoMore = ({ cancelled }: AcpProcess, { history }: Turn): boolean =>
+  [...cancelled].every((id) => history.some((entry) => turnOf(entry.turn) === id))
+
+/**
+ * Takes the turn in a process that waited for it, or in a new one. Undefined: the process that waited does not fit or is gone, and nothing
+ * of the turn was sent to it.
+ */
+async function takeTurn(
+  job: AcpJob,
+  from: AcpProcess | (() => Promise<AcpProcess>),
+  warm: AcpJob['warm'],
+): Promise<AcpResult | undefined> {
+  const { spec, turn } = job
+  const { leash, cwd, clock } = turn
+  const over = new AbortController()
   const settled = new AbortController()
-  let process: AcpProcess | undefined
+  const isWaiting = from instanceof AcpProcess
+  let process = isWaiting ? from : undefined
   let cause: Failure | undefined
   const stop = (failure: Failure) => {
     // The first cause wins: an error that follows from the stop did not cause it.
     if (over.signal.aborted) return
     cause = failure
     over.abort()
-    // The turn waits for the end of the process.
-    void clock.sleep(process?.cancel() ? cancelMs : 0, settled.signal).then(() => process?.kill())
+    // The turn waits for the end of the process, or for the agent to say that it has stopped.
+    void clock.sleep(process?.cancel() ? cancelMs : 0, settled.signal).then(() => {
+      if (!settled.signal.aborted) void process?.kill()
+    })
   }
   let side: TurnSide
   try {
-    side = new TurnSide(job, over.signal, stop)
-    process = await AcpProcess.start(spec, { argv: command.argv, cwd, env: command.env, clock })
+    const emit: TurnJob['emit'] = (event) => {
+      process?.see(event)
+      return job.emit(event)
+    }
+    side = new TurnSide({ ...job, emit }, over.signal, stop)
+    process ??= await (from as () => Promise<AcpProcess>)()
   } catch (error) {
-    const settled = await command.settle()
-    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [], settled }
+    return {
+      outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) },
+      left: [],
+      settled: [],
+    }
   }
   const running = process
-  running.serve(side)
+  running.serve(side, warm !== undefined)
   const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
   turn.signal.addEventListener('abort', cancel, { once: true })
   if (turn.signal.aborted) cancel()
   job.watch.begin(over.signal, async (since) => side.busy || job.alive(since), stop)
   let session: Session | undefined
-  const talk = async (): Promise<PromptResponse> => {
+  const talk = async (): Promise<PromptResponse | undefined> => {
     const { key, server } = job
-    session = await running.open({ spec, cwd, leash, key, server })
+    session = isWaiting ? await running.renew({ spec, leash }) : await running.open({ spec, cwd, leash, key, server })
+    if (!session) return undefined
     if (session.note) await job.emit({ type: 'note', text: session.note })
-    const { text, pictures } = await job.prompt(session)
+    const { text, pictures } = await job.prompt(session, running.cancelled)
+    // A prompt that is cancelled before it is sent is not sent any more.
+    if (isWaiting && over.signal.aborted) return undefined
     return running.prompt([
       { type: 'text', text },
       ...pictures.map(({ media, data }) => ({ type: 'image' as const, mimeType: media, data })),
     ])
   }
-  const heard = await talk().then(
+  const heard: Heard = await talk().then(
     (response) => ({ response }),
     (error: unknown) => ({ error }),
   )
   settled.abort()
+  const mayStay = warm && maySpeakAgain(heard, session, cause, side)
+  // Some agents answer the request before they have sent their last words.
+  if (mayStay) await running.quiet()
   over.abort()
   turn.signal.removeEventListener('abort', cancel)
-  const left = [...(await side.terminals.end()), ...(await running.leave())]
-  const outcome = await acpOutcome(job, heard, cause, running, side)
-  const usage = 'response' in heard ? side.spent.usage(heard.response) : undefined
-  return { outcome, session, usage, left, settled: [...side.terminals.settled, ...(await command.settle())] }
+  const left = await side.terminals.end()
+  const leave = async () => left.push(...(await (cause ? running.kill() : running.end())))
+  const stays = mayStay && left.length === 0 && !(await running.leavesProcesses())
+  if (!stays) await leave()
+  if (isWaiting && !running.prompted && !cause) return undefined
+  const outcome = await acpOutcome(job, heard, cause, stays ? undefined : running, side)
+  if (stays && !keep(job, running, session!, outcome, warm)) await leave()
+  const usage = 'response' in heard && heard.response ? side.spent.usage(heard.response) : undefined
+  return { outcome, session, usage: usage && running.ofTurn(usage), left, settled: side.terminals.settled }
+}
+
+/** The answer to the prompt; undefined if it was not sent. */
+type Heard = { response: PromptResponse | undefined } | { error: unknown }
+
+/** Whether an agent can take another turn: it answered, by itself or when it was cancelled, and keeps no yes of the person. */
+function maySpeakAgain(
+  heard: Heard,
+  session: Session | undefined,
+  cause: Failure | undefined,
+  side: TurnSide,
+): boolean {
+  const answered = 'response' in heard && heard.response !== undefined && session?.lasting === true
+  return answered && (!cause || cause.kind === 'aborted') && !side.rules.allowed.agentKeepsOne
+}
+
+/** Keeps the process for the next turn if the log will say what its session knows. */
+function keep(
+  { spec, turn }: AcpJob,
+  process: AcpProcess,
+  { id: key }: Session,
+  outcome: Outcome,
+  { pool, fixed, thread }: NonNullable<AcpJob['warm']>,
+): boolean {
+  if (outcome.ok) {
+    process.cancelled.clear()
+    process.rest()
+    pool.keep(spec.name, process, { fixed, thread: warmThread({ key, turn: turn.id }) })
+    return true
+  }
+  // A cancelled turn adds nothing to the thread in the log, but the session remembers it.
+  if (outcome.failure.kind !== 'aborted' || thread?.key !== key) return false
+  process.cancelled.add(turnOf(turn.id))
+  process.rest()
+  pool.keep(spec.name, process, { fixed, thread })
+  return true
 }
 
 async function acpOutcome(
   { spec, turn, emit }: AcpJob,
-  heard: { response: PromptResponse } | { error: unknown },
+  heard: Heard,
   cause: Failure | undefined,
-  process: AcpProcess,
+  ended: AcpProcess | undefined,
   side: TurnSide,
 ): Promise<Outcome> {
-  const words = await process.words
+  const words = await ended?.words
   await side.telling.pause()
   const failure = cause ?? side.telling.fault
   if (failure) return { ok: false, failure }
   if ('response' in heard) {
-    const short = earlyStopNote(spec.name, heard.response)
+    const short = earlyStopNote(spec.name, heard.response!)
     if (short) await emit({ type: 'note', text: short })
-    const outcome = answerOutcome(spec.name, heard.response, side.telling.answer, side.denials)
+    const outcome = answerOutcome(spec.name, heard.response!, side.telling.answer, side.denials)
     // The text of a turn that reached a limit is kept, although it is not a finished answer.
     if (!outcome.ok && outcome.failure.kind === 'unfinished' && side.telling.answer !== '')
       await emit({ type: 'reply', text: side.telling.answer })
@@ -113,5 +202,8 @@ async function acpOutcome(
   const now = turn.clock.now()
   if (error instanceof SessionRefused) return { ok: false, failure: error.failure }
   if (isRpcError(error)) return { ok: false, failure: rpcFailure(spec, error, now) }
-  return { ok: false, failure: connectionFailure(spec, { ...words, ...(await process.exited), now }, error) }
+  return {
+    ok: false,
+    failure: connectionFailure(spec, { out: '', err: '', ...words, ...(await ended?.gone), now }, error),
+  }
 }

@@ -74,6 +74,8 @@ export type AcpFacts = {
   readsItself?: true
   /** Whether the CLI's own "always" ends with its process or fails: termaite then remembers it. */
   forgets?: true
+  /** Whether the CLI counts the tokens of all turns of its process together, and not those of the last turn alone. */
+  countsTogether?: true
   /** Matches the title of a call to the tool of an MCP server; the first group is the name of the server. */
   serverTool?: RegExp
   /** The request by which the CLI fetches text typed during the turn, and the answer to it. */

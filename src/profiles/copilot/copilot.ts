@@ -109,6 +109,8 @@ export const copilot: Profile = {
     command: ({ leash, model }) =>
       commandLine('copilot --acp --no-color', ...(leash === 'read' ? flags.read : []), option('--model', model)),
     leashes: acpLeashes,
+    // Three prompts of 1200 tokens each: "usage":{"inputTokens":3600,…} after the third.
+    countsTogether: true,
     // "Info: /home/me/project/new.txt" after a file it was allowed to write
     aside: /^Info: /,
     // "Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 51.88 seconds) Last error: 429 …"
