@@ -1,4 +1,4 @@
-import { after } from 'node:test'
+import { after, describe } from 'node:test'
 import { WarmProcesses } from '../../src/agents/warm-processes.ts'
 import { realClock } from '../../src/base/time/clock.ts'
 import { agentContract } from '../contract/agent.ts'
@@ -17,19 +17,22 @@ const thread = { type: 'thread', key: 'k' }
 const said = (text: string) => ({ type: 'text', delta: text })
 const opened = (...steps: object[]) => piped({ profile: speaks(thread, ...steps) }, { warm: pool })
 
-// The pool has one process for each agent: what another test left in it does not fit, and is stopped.
-agentContract('pipe, kept for the next turn', {
-  says: (text) => opened(said(text), { type: 'end', outcome: { ok: true, text } }),
-  hangs: (text) => opened(said(`${text} `)),
-  breaks: (text) =>
-    piped(
-      { profile: staying({ command: () => `read -r prompt; echo '${JSON.stringify(said(text))}'; exit 3` }) },
-      { warm: pool },
-    ),
-  async running() {
-    await pool.drop()
-    return running()
-  },
-})
+// Other files share this process, and count the processes that it started.
+describe('agents whose processes are kept', () => {
+  after(() => pool.close())
 
-after(() => pool.close())
+  // The pool has one process for each agent: the one that another test left in it does not fit, and is stopped.
+  agentContract('pipe, kept for the next turn', {
+    says: (text) => opened(said(text), { type: 'end', outcome: { ok: true, text } }),
+    hangs: (text) => opened(said(`${text} `)),
+    breaks: (text) =>
+      piped(
+        { profile: staying({ command: () => `read -r prompt; echo '${JSON.stringify(said(text))}'; exit 3` }) },
+        { warm: pool },
+      ),
+    async running() {
+      await pool.drop()
+      return running()
+    },
+  })
+})
