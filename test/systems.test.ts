@@ -34,6 +34,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     'src/safety/wall/wall.ts',
   ],
   Processes: [
+    'src/agents/turn-processes.ts',
     'src/base/process/owner.ts',
     'src/base/process/left-processes.ts',
     'src/base/process/process-table.ts',

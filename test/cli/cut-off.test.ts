@@ -234,8 +234,9 @@ test('words that were cut off are in sessions show, search and export, and anoth
   const { out: shown } = await machine.call(['sessions', 'show'], { env })
   assert.match(shown, /half: The key is planted-41a7c09e and\n\(cut off by you\)\n/)
   assert.match((await machine.call(['sessions', 'search', 'key'], { env })).out, /half/)
-  const { out: exported } = await machine.call(['sessions', 'list'], { env })
-  const { out: file } = await machine.call(['sessions', 'export', /^(\S{26}) /m.exec(exported)![1]!], { env })
+  const { out: listed } = await machine.call(['sessions', 'list', '--json'], { env })
+  const [session] = JSON.parse(listed) as { id: string }[]
+  const { out: file } = await machine.call(['sessions', 'export', session!.id], { env })
   assert.match(file, /The key is \[masked \$DEPLOY_TOKEN\] and\n\n> cut off by you\n/)
 })
 

@@ -13,7 +13,7 @@ const lasting = 'all always'
 export function leashCommand(controls: DeskControls): Command {
   return {
     name: 'leash',
-    words: '[read|ask|edit|all|all always]',
+    words: '[read|ask|edit|all]',
     help: 'Choose how much the agents may do.',
     matters: true,
     complete: (typed) => goingOn(typed, [...leashes, lasting]),

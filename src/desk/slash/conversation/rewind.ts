@@ -2,7 +2,7 @@ import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 import type { App } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { PlacedPrompt } from '../../history-pages.ts'
-import { relativeTime } from '../../../base/time/local-time.ts'
+import { localTime } from '../../../base/time/local-time.ts'
 import { oneLine } from '../../../base/text/table.ts'
 import { UsageError } from '../../../core/io.ts'
 import { wholeEntry } from '../../../core/talk/body.ts'
@@ -33,7 +33,7 @@ export function rewindCommand(controls: DeskControls): Command {
       const app = keeping(controls)
       const prompts = await controls.prompts(most)
       if (prompts.length === 0) return world.say('There is no earlier prompt in this session.', 'note')
-      const chosen = await choosePrompt(prompts, app.io.clock.now(), world)
+      const chosen = await choosePrompt(prompts, world)
       if (!chosen) return world.say('Nothing was changed.', 'note')
       const changes = await changesSince(app, chosen)
       const parts = await chooseParts(chosen, changes, world)
@@ -45,14 +45,11 @@ export function rewindCommand(controls: DeskControls): Command {
   }
 }
 
-async function choosePrompt(
-  prompts: readonly PlacedPrompt[],
-  now: number,
-  world: CommandWorld,
-): Promise<PlacedPrompt | undefined> {
+// The answer is kept in the conversation, where a relative time would soon be wrong.
+async function choosePrompt(prompts: readonly PlacedPrompt[], world: CommandWorld): Promise<PlacedPrompt | undefined> {
   const options = prompts.map(({ entry }) => ({
     id: entry.id,
-    label: `${relativeTime(now, entry.at)} · ${oneLine(typedPrompt(entry.text), 60)}`,
+    label: `${localTime(entry.at)} · ${oneLine(typedPrompt(entry.text), 60)}`,
   }))
   const id = await choose(world, 'To before which prompt do you want to go back?', options)
   return prompts.find(({ entry }) => entry.id === id)
