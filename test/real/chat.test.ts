@@ -241,7 +241,7 @@ for (const [cli, ways] of Object.entries(all)) {
     assert.match(it.server.turns()[4]!.text, /The first request\.[^]*The second request\./)
   })
 
-  test(`${cli} in the chat: Esc leaves no process, and a resume goes on with its thread`, options, async (t) => {
+  test(`${cli} in the chat: Esc stops a turn, leaving the chat leaves no process, and a resume goes on with the thread`, options, async (t) => {
     const script: Script = ({ count }) => (count === 2 ? { hang: true } : { text: `Answer ${count}.` })
     const it = await chatWith(t, cli, ways.kind, script)
     const first = await it.open()
@@ -252,9 +252,9 @@ for (const [cli, ways] of Object.entries(all)) {
     await it.server.received(2)
     first.type(keys.escape)
     await first.shows(/cancelled/)
-    await it.ended(first)
     first.type('/exit\r')
     assert.deepEqual(await first.exited, { exitCode: 0, signal: 0 })
+    await it.ended(first)
 
     const second = await it.open()
     await second.shows('Answer 1.')
