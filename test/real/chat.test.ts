@@ -241,29 +241,33 @@ for (const [cli, ways] of Object.entries(all)) {
     assert.match(it.server.turns()[4]!.text, /The first request\.[^]*The second request\./)
   })
 
-  test(`${cli} in the chat: Esc stops a turn, leaving the chat leaves no process, and a resume goes on with the thread`, options, async (t) => {
-    const script: Script = ({ count }) => (count === 2 ? { hang: true } : { text: `Answer ${count}.` })
-    const it = await chatWith(t, cli, ways.kind, script)
-    const first = await it.open()
-    first.type('The first question.\r')
-    await first.shows(/Answer 1\.[^]*─ \w+ · next in line/)
-    ways.aged?.(it.home)
-    first.type('The second question.\r')
-    await it.server.received(2)
-    first.type(keys.escape)
-    await first.shows(/cancelled/)
-    first.type('/exit\r')
-    assert.deepEqual(await first.exited, { exitCode: 0, signal: 0 })
-    await it.ended(first)
+  test(
+    `${cli} in the chat: Esc stops a turn, leaving the chat leaves no process, and a resume goes on with the thread`,
+    options,
+    async (t) => {
+      const script: Script = ({ count }) => (count === 2 ? { hang: true } : { text: `Answer ${count}.` })
+      const it = await chatWith(t, cli, ways.kind, script)
+      const first = await it.open()
+      first.type('The first question.\r')
+      await first.shows(/Answer 1\.[^]*─ \w+ · next in line/)
+      ways.aged?.(it.home)
+      first.type('The second question.\r')
+      await it.server.received(2)
+      first.type(keys.escape)
+      await first.shows(/cancelled/)
+      first.type('/exit\r')
+      assert.deepEqual(await first.exited, { exitCode: 0, signal: 0 })
+      await it.ended(first)
 
-    const second = await it.open()
-    await second.shows('Answer 1.')
-    second.type('The third question.\r')
-    await second.shows(/Answer 3\.[^]*─ \w+ · next in line/)
-    const told = it.server.turns()[2]!.text
-    assert.deepEqual(
-      ['The first question.', 'Answer 1.', 'The third question.'].map((text) => told.split(text).length - 1),
-      [1, 1, 1],
-    )
-  })
+      const second = await it.open()
+      await second.shows('Answer 1.')
+      second.type('The third question.\r')
+      await second.shows(/Answer 3\.[^]*─ \w+ · next in line/)
+      const told = it.server.turns()[2]!.text
+      assert.deepEqual(
+        ['The first question.', 'Answer 1.', 'The third question.'].map((text) => told.split(text).length - 1),
+        [1, 1, 1],
+      )
+    },
+  )
 }

@@ -45,7 +45,7 @@ export function rewindCommand(controls: DeskControls): Command {
   }
 }
 
-// The answer is kept in the conversation, where a relative time would soon be wrong.
+// The answer stays in the conversation, and a relative time would soon be wrong.
 async function choosePrompt(prompts: readonly PlacedPrompt[], world: CommandWorld): Promise<PlacedPrompt | undefined> {
   const options = prompts.map(({ entry }) => ({
     id: entry.id,
