@@ -52,7 +52,7 @@ test('/help searches the text of the pages, also for the name of a command, and 
   const [[, leash] = []] = await seat.type('/help leash')
   assert.match(
     leash!,
-    /^#+ The leash\n[^]*\n\n`\/leash \[read\|ask\|edit\|all\|all always\]`: Choose [^]*\n\nWhole pages: `\/help /,
+    /^#+ The leash\n[^]*\n\n`\/leash \[read\|ask\|edit\|all\]`: Choose [^]*\n\nWhole pages: `\/help /,
   )
   for (const asked of ['undo', '/undo']) {
     const [[how, undo] = []] = await seat.type(`/help ${asked}`)
