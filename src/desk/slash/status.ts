@@ -10,8 +10,8 @@ export function statusCommand(controls: DeskControls): Command {
     name: 'status',
     help: 'Show agents, leash, model, session, project, sandbox and hub.',
     async run(_args, { say }) {
-      const { io, place, settings, session, mode, leash } = controls.app()
-      const { agents, next, strategy, tokens } = controls.standing()
+      const { io, place, settings, session, mode } = controls.app()
+      const { agents, next, strategy, tokens, leash, ownFlags } = controls.standing()
       const [{ machineWall }, { namedHub }, { runningHubUrl }] = await Promise.all([
         import('../../native/agent-wall.ts'),
         import('../../hub/client/hub-address.ts'),
@@ -24,7 +24,7 @@ export function statusCommand(controls: DeskControls): Command {
         ['Project', place.root],
         ['Session', session.name ?? session.id],
         ['Mode', mode],
-        ['Leash', leash],
+        ['Leash', ownFlags ? `${leash}, but ${next ?? 'a command of your own'} keeps to its own flags` : leash],
         ['Next agent', next ?? `chosen by ${strategy}`],
         ['Model', model ?? 'the agent’s own choice'],
         ['Agents', list(agents.map((agent) => `${agent.name} (${stateWords(agent)})`))],
