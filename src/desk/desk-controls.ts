@@ -83,8 +83,8 @@ export class LiveDeskControls implements DeskControls {
   }
 
   async open(session: WantedSession): Promise<void> {
-    const { deskApp, turns, moving } = this.#parts
-    if (turns.busy) throw new UsageError(atWork)
+    const { deskApp, moving } = this.#parts
+    await this.#afterTurn()
     await moving(() => deskApp.enter(session))
   }
 
@@ -124,9 +124,9 @@ export class LiveDeskControls implements DeskControls {
   }
 
   async setMode(mode: WorkMode): Promise<string[]> {
-    const { deskApp, turns, moving } = this.#parts
+    const { deskApp, moving } = this.#parts
     const crosses = (mode === 'coordinator') !== (this.app().mode === 'coordinator')
-    if (crosses && turns.busy) throw new UsageError(atWork)
+    if (crosses) await this.#afterTurn()
     let words: string[] = []
     const change = async () => {
       words = await deskApp.setMode(mode)
@@ -134,6 +134,13 @@ export class LiveDeskControls implements DeskControls {
     await (crosses ? moving(change) : change())
     this.#showStatus()
     return words
+  }
+
+  /** Waits for a turn that only saves its last facts, and throws a UsageError while an agent works. */
+  async #afterTurn(): Promise<void> {
+    const { turns } = this.#parts
+    await turns.saved()
+    if (turns.busy) throw new UsageError(atWork)
   }
 
   leavePlan(): void {
@@ -147,6 +154,7 @@ export class LiveDeskControls implements DeskControls {
   }
 
   async begin(prompt: string, make: TurnMaker): Promise<void> {
+    await this.#parts.turns.saved()
     if (!this.#parts.turns.begin(prompt, make)) throw new UsageError(atWork)
   }
 

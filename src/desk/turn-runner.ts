@@ -45,6 +45,8 @@ export class TurnRunner {
   #commands = new Map<AbortController, Promise<void>>()
   #jobs: BackgroundCommands | undefined
   #idle: Promise<void> = Promise.resolve()
+  /** The newest turn; settles when its last facts are saved. */
+  #newest: Promise<unknown> = Promise.resolve()
   /** The agent that the person chose for the next turn, and the one for all turns until the person chooses again. */
   #aimedOnce: string | undefined
   #aimedAlways: string | undefined
@@ -169,6 +171,11 @@ export class TurnRunner {
     await Promise.all([this.#served?.close(), this.#jobs?.close()])
   }
 
+  /** Resolves at once while an agent works; a turn that has ended, but still saves its last facts, is waited for. */
+  async saved(): Promise<void> {
+    if (!this.running) await this.#newest
+  }
+
   /** Resolves when no turn runs and no prompt is queued. */
   async idle(): Promise<void> {
     await Promise.all([this.#idle, ...this.#commands.values()])
@@ -212,7 +219,9 @@ export class TurnRunner {
       this.#aimedOnce = undefined
       const sent = audience.send(prompt, 'turn')
       try {
-        await this.#turn({ typed: prompt, sent }, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
+        const turn = this.#turn({ typed: prompt, sent }, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
+        this.#newest = turn.catch(() => {})
+        await turn
       } catch (error) {
         audience.unsend(sent)
         await audience.tell({ type: 'said', how: 'error', text: messageOf(error) })

@@ -344,6 +344,20 @@ test('another session shows its own entries, and a turn at work holds it back', 
   await assert.rejects(desk.controls.open({ id: 'nothing' }), /there is no session nothing/)
 })
 
+test('another session waits for a turn that has ended, but still saves its last facts', options, async (t) => {
+  let controls!: DeskControls
+  const commands = (given: DeskControls) => ((controls = given), [])
+  const { desk, heard, until } = await sitDown(t, folderOf(t), { good: 'cat >/dev/null; echo fine' }, { commands })
+  desk.submit('do it')
+  await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'end'))
+  assert.deepEqual([desk.busy, closings(heard).length], [false, 0])
+  await controls.open({ fresh: true })
+  assert.deepEqual(
+    heard.map(({ type }) => type).filter((type) => type === 'closing' || type === 'opened'),
+    ['opened', 'closing', 'opened'],
+  )
+})
+
 test('a question of a command is a card like any other, and a broken command says why', options, async (t) => {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(
