@@ -21,7 +21,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     'src/native/command-home.ts',
     'src/native/native-diagnostics.ts',
     'src/native/native-enclosure.ts',
-    'src/native/native-sandbox.ts',
+    'src/native/command-wall.ts',
     'src/native/native-scratch.ts',
     'src/native/toolbox.ts',
     'src/desk/setup.ts',

@@ -20,7 +20,7 @@ import { toolboxOf, loadableSkills, offeredTools, borderedTool, touchingTool } f
 import { policyFor } from './native-permissions.ts'
 import { turnHooks, toolWithHooks } from './native-hooks.ts'
 import { machineFacts } from './machine-facts.ts'
-import { wallFacts } from './native-sandbox.ts'
+import { wallFacts } from './command-wall.ts'
 import { wallPrompt } from './wall-words.ts'
 import { foldersWords } from './added-folders.ts'
 import { modelOf, patienceOf } from './native-model.ts'

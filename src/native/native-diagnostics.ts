@@ -14,7 +14,7 @@ import { withOwnKeys } from '../core/profile/key-variables.ts'
 import { namedKeys } from '../border/agent-environment.ts'
 import { version } from '../base/version.ts'
 import { homeView, projectCaches } from './command-home.ts'
-import { sandboxOf } from './native-sandbox.ts'
+import { sandboxOf } from './command-wall.ts'
 import { noteOnce } from './native-parts.ts'
 
 /**

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { temporary } from '../safety/wall/hidden-places.ts'
 import { wallEnvironment } from '../safety/wall/wall-environment.ts'
 import { homeView, projectCaches } from './command-home.ts'
-import { isWalled, sandboxOf, wallFacts } from './native-sandbox.ts'
+import { isWalled, sandboxOf, wallFacts } from './command-wall.ts'
 
 /** A program of a session that is not a command of the model: a hook or an MCP server. */
 type SessionProgram = {

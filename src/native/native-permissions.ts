@@ -8,7 +8,7 @@ import type { CallLimit } from '../safety/rules/permission-policy.ts'
 import { policy } from '../safety/rules/permission-policy.ts'
 import { rulesOf } from '../settings/permission-settings.ts'
 import { withHooks } from './native-hooks.ts'
-import { wallAround } from './native-sandbox.ts'
+import { wallAround } from './command-wall.ts'
 import { withAudit } from './native-audit.ts'
 
 /** Makes the policy of our own agent: the rules of the settings, and those that the person said "always" to in this project. */

@@ -1,32 +1,25 @@
-import type { Leash } from '../core/work/agent.ts'
 import type { Consent } from '../core/work/policy.ts'
 import type { Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
-import type { CommandPlace, NoWall, PlacedCall, WallFacts } from '../safety/rules/command-place.ts'
+import type { CommandPlace, PlacedCall } from '../safety/rules/command-place.ts'
 import type { WalledCommand } from '../safety/rules/wall-refusal.ts'
 import type { Quarantined } from '../safety/wall/quarantine.ts'
-import type { TurnScratch, Wall } from '../safety/wall/wall.ts'
 import type { ShellStart } from './tools/shared/tool-parts.ts'
-import type { NativeParts, NativeSeat, WithState } from './native-parts.ts'
+import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { realpath } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { onOneLine } from '../base/text/ansi.ts'
 import { withQuietGit } from '../base/files/git.ts'
 import { defined } from '../base/defined.ts'
-import { ownProgram, withoutProject } from '../base/process/program-path.ts'
-import { cliPlaces } from '../profiles/all.ts'
-import { temporary } from '../safety/wall/hidden-places.ts'
+import { ownProgram } from '../base/process/program-path.ts'
 import { withOwnKeys } from '../core/profile/key-variables.ts'
 import { namedKeys } from '../border/agent-environment.ts'
 import { acceptSettings } from '../safety/wall/project-setting-files.ts'
-import { wallOf } from '../safety/wall/wall.ts'
 import { placeOf } from '../safety/rules/command-place.ts'
-import { isRuleFor, parseRule } from '../safety/rules/permission-rule.ts'
+import { parseRule } from '../safety/rules/permission-rule.ts'
 import { escapePattern, withoutBlanks } from '../safety/rules/rule-matching.ts'
 import { wallEnvironment } from '../safety/wall/wall-environment.ts'
-import { rulesOf } from '../settings/permission-settings.ts'
-import { homeView, projectCaches, showable } from './command-home.ts'
-import { hiddenKeys } from './key-files.ts'
+import { isWalled, outsidePlace, sandboxOf, walledNames, wallFacts } from './command-wall.ts'
+import { hiddenKeys, homeView, projectCaches, showable } from './command-home.ts'
 import { scratchRooms } from './native-scratch.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
@@ -144,74 +137,6 @@ async function scopePlaces(scope: readonly string[], root: string): Promise<stri
   // A link in the project may lead out of it.
   return real.filter((path) => path !== undefined && (path === root || path.startsWith(root + sep))) as string[]
 }
-
-/** The place of code that examines the machine: never behind a wall, where it would measure the sandbox. */
-function outsidePlace({ network }: WallFacts): CommandPlace {
-  if (network === 'closed')
-    throw new Error(
-      'the settings close the network, and only the sandbox keeps it closed, so the machine cannot be seen.',
-    )
-  return { outside: 'it looks at the machine itself' }
-}
-
-/** Whether commands of a leash are meant to run behind a wall. `all` has none, unless the settings close the network. */
-export const isWalled = ({ settings: { sandbox } }: Pick<NativeSeat, 'settings'>, leash: Leash): boolean =>
-  sandbox.enabled && (leash !== 'all' || sandbox.network === 'none')
-
-/** The facts about the wall around a seat's commands; undefined if they have none. */
-export async function wallFacts(
-  seat: Pick<NativeSeat, 'settings' | 'leash'>,
-  tools: readonly Tool[],
-  parts: NativeParts,
-): Promise<WallFacts | undefined> {
-  if (!isWalled(seat, seat.leash) || (await sandboxOf(parts).none()) !== undefined) return undefined
-  // On macOS every program shares the temporary folder.
-  return defined({
-    network: networkOf(seat.settings, tools),
-    temporary: process.platform === 'linux' ? temporary : undefined,
-  })
-}
-
-/** The wall around a seat's commands, or why they have no wall; undefined if the leash needs none. */
-export async function wallAround(
-  seat: Pick<NativeSeat, 'settings' | 'leash'>,
-  tools: readonly Tool[],
-  parts: NativeParts,
-): Promise<WallFacts | NoWall | undefined> {
-  const { enabled } = seat.settings.sandbox
-  if (!enabled && seat.leash !== 'all') return { none: 'the settings switch it off' }
-  if (!isWalled(seat, seat.leash)) return undefined
-  const none = await sandboxOf(parts).none()
-  return none === undefined ? wallFacts(seat, tools, parts) : { none }
-}
-
-function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: readonly Tool[]): WallFacts['network'] {
-  if (sandbox.network === 'all') return 'open'
-  if (sandbox.network === 'none') return 'closed'
-  const { allow, spared } = rulesOf(permissions)
-  const online = tools.filter(({ coversShell }) => coversShell === 'network')
-  const isOpen = [...allow, ...spared].some(
-    (rule) => rule.spec === undefined && online.some((tool) => isRuleFor(rule, tool)),
-  )
-  return isOpen ? 'open' : 'asked'
-}
-
-/** The parts of the environment behind the wall. */
-function walledNames(
-  { settings }: NativeSeat,
-  scratch: TurnScratch | undefined,
-  caches: string | undefined,
-): Parameters<typeof wallEnvironment>[1] {
-  const own = process.platform === 'linux' ? temporary : (scratch?.folder ?? tmpdir())
-  return { extra: settings.sandbox.env ?? [], temporary: own, caches: caches ?? join(own, 'caches') }
-}
-
-export const sandboxOf = ({ state, env, root }: Pick<NativeParts, 'env' | 'root'> & WithState<'tools'>): Wall =>
-  (state.tools.sandbox ??= wallOf({
-    platform: process.platform,
-    env: withoutProject(env, root),
-    logins: cliPlaces({ home: env.HOME ?? '', cwd: root, env }),
-  }))
 
 /** How a command was run. */
 type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: string }

@@ -9,7 +9,7 @@ import { openKeys } from '../safety/api-keys.ts'
 import { version } from '../base/version.ts'
 import { enclose } from './native-enclosure.ts'
 import { noteOnce } from './native-parts.ts'
-import { isWalled } from './native-sandbox.ts'
+import { isWalled } from './command-wall.ts'
 import { withoutModelKeys } from '../core/profile/key-variables.ts'
 
 const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']

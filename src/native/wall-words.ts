@@ -2,7 +2,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { WallFacts } from '../safety/rules/command-place.ts'
 import type { Wall } from '../safety/wall/wall.ts'
 import type { Settings } from '../settings/settings.ts'
-import { isWalled } from './native-sandbox.ts'
+import { isWalled } from './command-wall.ts'
 
 /** Explains to the person whether and how the commands of a leash are sandboxed. */
 export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash): Promise<string> {

@@ -37,7 +37,7 @@ const makers: Record<string, readonly string[] | string> = {
   'agents/turn-watch.ts': ['silence'],
   'turn/attachments/attachments.ts': ['attach'],
   'people/init/init-turn.ts': ['init'],
-  'native/key-files.ts': 'keys of the project: test/native/native-sandbox.test.ts',
+  'native/command-home.ts': 'keys of the project: test/native/native-sandbox.test.ts',
   'native/native-sandbox.ts': 'a command that the wall refused: test/native/native-sandbox.test.ts',
   'race/kept-race.ts': 'whether a result replaces files that changed since its race: test/race/race-turn.test.ts',
   'cli/commands/machine/trust.ts': 'the text of a question that `confirm` asks',
