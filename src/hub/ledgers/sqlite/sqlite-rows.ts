@@ -9,6 +9,8 @@ export class SqliteRows {
   #db: DatabaseSync
   #prepared = new Map<string, StatementSync>()
   #puts = new Map<string, StatementSync>()
+  /** The statements that find rows by one column, by table and column. They are most reads, so that their text is built once. */
+  #finds = new Map<string, Map<string, StatementSync>>()
 
   constructor(db: DatabaseSync) {
     this.#db = db
@@ -26,6 +28,8 @@ export class SqliteRows {
     { in: among, where, order = '', values = [] }: RowQuery = {},
     from = table.name,
   ): Row[] {
+    if (among && where === undefined && order === '' && values.length === 0 && from === table.name)
+      return this.#find(table, among)
     const conditions = [among && `${among.column} = ?`, where].filter((each) => each !== undefined)
     const which = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
     const statement = this.statement(`${selectText(table, 'sqlite', from)} ${which} ${order}`)
@@ -33,6 +37,15 @@ export class SqliteRows {
       ? [...new Set(among.values)].flatMap((value) => statement.all(value, ...values))
       : statement.all(...values)
     return found.map((row) => table.read(row))
+  }
+
+  #find<Row>(table: Table<Row>, { column, values }: NonNullable<RowQuery['in']>): Row[] {
+    let finds = this.#finds.get(table.name)
+    if (!finds) this.#finds.set(table.name, (finds = new Map()))
+    let find = finds.get(column)
+    if (!find) finds.set(column, (find = this.statement(`${selectText(table, 'sqlite')} WHERE ${column} = ?`)))
+    const wanted = values.length > 1 ? [...new Set(values)] : values
+    return wanted.flatMap((value) => find.all(value)).map((row) => table.read(row))
   }
 
   /** Stores a row; `json` is its JSON if the caller has that already. */
