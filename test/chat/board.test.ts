@@ -240,7 +240,6 @@ test('a key costs the rows of the board nothing: a row is made again only when i
       () => {},
     ),
     links: false,
-    sides: true,
     now: () => 0,
   }
   let rows: readonly AgentRow[] = Array.from({ length: 50 }, (_, key) => ({
