@@ -46,7 +46,7 @@ test('the input grows with its text, then scrolls and counts the rows out of sig
   }
   press(legacy.up)
   assert.deepEqual(lines(20), [
-    '── ↑ 2 more · ↓… ───',
+    '── ↑ 2 more · ↓ … ──',
     ...[3, 4, 5, 6, 7, 8, 9].map((at) => ` line ${at}             `),
   ])
 })

@@ -305,11 +305,11 @@ export class Card implements Component, Focusable {
     const room = left - below
     this.#pageRoom = isWhole ? undefined : room
     const page = this.#pages.page(body, room)
-    const place = isWhole ? '' : rule(columns, paint, theme.strong(`${page.place} · PgUp, PgDn turn the page`))
+    const place = rule(columns, paint, theme.strong(`${page.place} · PgUp, PgDn turn the page`))
     this.#answersAt = titleRows + page.lines.length + below
     return [
       ...insetLines(page.lines, columns),
-      ...(below > 0 ? [place] : []),
+      ...(below === 0 ? [] : isWhole ? insetLines([''], columns) : [place]),
       ...insetLines([...answers, ...foot], columns),
     ]
   }
