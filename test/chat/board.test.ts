@@ -65,7 +65,12 @@ const open = (t: Parameters<typeof sit>[0], events: readonly Event[], place: Pla
 /** The lines between those of the board's frame. */
 function panel(lines: readonly string[]): string[] {
   const from = lines.findIndex((line) => line.startsWith('── ') && /Agents of this |· (native|claude) ·/.test(line))
-  return from < 0 ? [] : lines.slice(from, lines.findIndex((line, at) => at > from && / Esc (?:closes|goes back)$/.test(line.trimEnd())) + 1)
+  return from < 0
+    ? []
+    : lines.slice(
+        from,
+        lines.findIndex((line, at) => at > from && / Esc (?:closes|goes back)$/.test(line.trimEnd())) + 1,
+      )
 }
 const bare = (lines: readonly string[]) => lines.map((line) => line.replaceAll(/─+/g, '').trim())
 

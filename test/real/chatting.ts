@@ -58,7 +58,10 @@ export async function card(window: ProgramWindow, what: string): Promise<string[
   })
   const rows = screen.split('\n')
   // The last row is the status line.
-  const shown = rows.slice(at(rows) + 1, rows.findLastIndex((row) => row !== ''))
+  const shown = rows.slice(
+    at(rows) + 1,
+    rows.findLastIndex((row) => row !== ''),
+  )
   return filled(shown.filter((row) => !row.startsWith('──')).map((row) => row.replace(/^ /, '')))
 }
 

@@ -25,7 +25,7 @@ function same(name: string, text: string): void {
   assert.equal(`${text}\n`, readFileSync(file, 'utf8'), name)
 }
 
-/** How long something took may have one digit or several before its unit; nothing stands behind it. */
+/** How long something took may have one digit or several before its unit; nothing is behind it. */
 const took = /\d+(?:\.\d+)?(?= s · ~)/g
 
 /** Hides everything that differs from run to run: digits of times and dates become #, and a spinner stands still. */

@@ -39,7 +39,7 @@ const placeholder = 'Ask anything · / commands · @ files · ! shell · ? keys'
 /** The rows that the rule takes, and the rows that suggestions need above it. */
 const ruleRows = 1
 const leastList = 2
-/** Stands before the text if there is no space for the rule. */
+/** Goes before the text if there is no space for the rule. */
 const bareMark = '› '
 /** A longer text is not laid out at each key: it is inserted as a chip, and Up skips it. */
 const longest = 20_000
@@ -317,11 +317,7 @@ export class InputBox implements Component, Focusable {
     const { above, below } = this.#editor
     const more = [...(above > 0 ? [`↑ ${above} more`] : []), ...(below > 0 ? [`↓ ${below} more`] : [])]
     const title = more.length > 0 ? more.join(' · ') : this.#popup.place()
-    return [
-      ...queue,
-      ...popup,
-      ...ruled(rows, width, theme.accent, { title: theme.quiet(title) }),
-    ]
+    return [...queue, ...popup, ...ruled(rows, width, theme.accent, { title: theme.quiet(title) })]
   }
 
   /** The suggestions, or the search in the history. */
