@@ -100,6 +100,22 @@ test('a number, or arrows and Enter, answer once', async () => {
   assert.deepEqual([byNumber.answers, byArrows.answers], [[['always']], [['no']]])
 })
 
+test('a click answers with the row it is on, below a whole body and below a page of one', async () => {
+  const click = async (rows: number, words: string) => {
+    const { card, answers, lines } = await shown(permission, { rows })
+    const shownLines = lines()
+    const y = shownLines.findIndex((line) => line.includes(words))
+    const x = shownLines[y]!.indexOf(words)
+    const at = { x, y, screenX: x, screenY: y, width: 50, height: 20, shift: false, alt: false, ctrl: false }
+    card.handleMouse({ ...at, type: 'click', button: 'left' })
+    return answers
+  }
+  assert.deepEqual(
+    [await click(30, 'Yes, once'), await click(30, 'No'), await click(6, 'Yes, once'), await click(6, 'No')],
+    [[['once']], [['no']], [['once']], [['no']]],
+  )
+})
+
 test('a question of trust begins at its no, whoever asks and whatever the asker would preselect', async () => {
   const options = consentOptions({
     always: { id: 'trust', label: 'Yes, trust it', grants: 'this folder' },

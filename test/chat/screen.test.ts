@@ -128,6 +128,17 @@ test('Ctrl+O opens all folded blocks, and a click opens one', { timeout }, async
   await end
 })
 
+test('lines that are selected with the mouse are copied as they are shown', { timeout }, async (t) => {
+  const { seen, terminal, end } = sit(t, { entries: conversation(1) }, { env: { NO_COLOR: '1', PATH: '' } })
+  const lines = await seen('second paragraph of 0')
+  const from = lines.findIndex((line) => line.includes('answer 0')) + 1
+  terminal.press(`\x1b[<0;1;${from}M`, `\x1b[<32;80;${from + 2}M`, `\x1b[<0;80;${from + 2}m`)
+  const copied = Buffer.from('  answer 0\n\n  second paragraph of 0').toString('base64')
+  while (!terminal.written.includes(`\x1b]52;c;${copied}\x07`)) await new Promise((resolve) => setImmediate(resolve))
+  terminal.press(ctrlD)
+  await end
+})
+
 test('a card takes the place of the input, and Enter answers it', { timeout }, async (t) => {
   const { desk, seen, clock, terminal, end } = sit(t)
   await seen('Welcome')
