@@ -112,7 +112,7 @@ class Chat {
       isOver: () => this.#end !== undefined,
     })
     const lazy = new LazyDetails((what) => this.#refine(what), later)
-    this.#context = { theme, lazy, links: canLink(env), sides: altScreen, now: () => this.#time.now() }
+    this.#context = { theme, lazy, links: canLink(env), now: () => this.#time.now() }
     this.#transcript = new Transcript({
       context: this.#context,
       welcome: (room) => welcome(standing(), theme, room),

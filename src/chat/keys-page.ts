@@ -4,7 +4,7 @@ import { visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { PasteReader } from './input/paste.ts'
 import { actionOf, keySections } from './desk/keys.ts'
 import { Overlay } from './screen/overlay.ts'
-import { boxSides, boxed, fitToWidth } from './style/widgets.ts'
+import { insideOf, ruled } from './style/widgets.ts'
 
 /** A description beside its keys has at least this many columns; with fewer it is placed below them. */
 const leastWords = 30
@@ -81,7 +81,7 @@ export class KeysPage implements Component, Focusable {
 
   render(width: number): string[] {
     const { theme } = this.#parts
-    const inside = Math.max(1, width - boxSides)
+    const inside = insideOf(width)
     const all = keyLines(inside, theme)
     this.#count = all.length
     this.#scroll(0)
@@ -90,17 +90,13 @@ export class KeysPage implements Component, Focusable {
     const place =
       shown.length < all.length ? [below > 0 ? `${below} more lines` : 'the end', 'Up, Down, PgUp, PgDn scroll'] : []
     const foot = [...place, 'Esc closes'].join(' · ')
-    return boxed(
-      shown.map((line) => fitToWidth(line, inside)),
-      width,
-      theme.accent,
-      { title: theme.strong('Keys'), foot: theme.quiet(foot) },
-    )
+    return ruled(shown, width, theme.accent, { title: theme.strong('Keys'), foot: theme.quiet(foot) })
   }
 }
 
 type OverlayParts = { tui: TUI; theme: Theme; closed(): void; broken(error: unknown): void }
 
+/** The title, and the line of the page's own keys. */
 const edges = 2
 
 /** Shows the page of keys over the whole screen. */
@@ -118,6 +114,6 @@ export class KeysOverlay {
     const { tui, theme } = this.#parts
     const lines = () => Math.max(1, tui.terminal.rows - edges)
     const page = new KeysPage({ theme, lines, close: () => this.#overlay.close() })
-    this.#overlay.show(page, { width: (columns) => Math.min(110, columns), maxHeight: '100%' })
+    this.#overlay.show(page, { maxHeight: '100%' })
   }
 }

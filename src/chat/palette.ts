@@ -5,7 +5,7 @@ import type { Theme } from './style/theme.ts'
 import type { Choice } from './style/widgets.ts'
 import { PasteReader } from './input/paste.ts'
 import { actionOf } from './desk/keys.ts'
-import { boxSides, boxed, ChoiceList, TextField } from './style/widgets.ts'
+import { ChoiceList, insideOf, ruled, TextField } from './style/widgets.ts'
 import { commandUsage, findCommands } from './desk/command-search.ts'
 import { Overlay } from './screen/overlay.ts'
 
@@ -21,6 +21,8 @@ type PaletteParts = {
 }
 
 const prompt = '/'
+/** The title, and the line to type in. */
+const linesAbove = 2
 
 /** All commands, to be found by a few letters. */
 export class Palette implements Component, Focusable {
@@ -70,8 +72,8 @@ export class Palette implements Component, Focusable {
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (event.type === 'wheel' && event.wheelDelta) this.#choices.move(Math.sign(event.wheelDelta))
-    else if (event.type === 'click' && event.button === 'left' && event.y >= 3)
-      this.#pick(this.#choices.point(event.y - 3))
+    else if (event.type === 'click' && event.button === 'left' && event.y >= linesAbove)
+      this.#pick(this.#choices.point(event.y - linesAbove))
     else return undefined
     return { handled: true, focus: true }
   }
@@ -88,16 +90,15 @@ export class Palette implements Component, Focusable {
 
   render(width: number): string[] {
     const { theme } = this.#parts
-    const inside = Math.max(1, width - boxSides)
+    const inside = insideOf(width)
     const rows = this.#choices.render(inside, this.#parts.lines())
     const place = this.#choices.place()
     const lines = [
       theme.accent(prompt) + this.#line.render(Math.max(1, inside - prompt.length)),
-      theme.quiet('─'.repeat(inside)),
       ...(rows.length > 0 ? rows : [theme.quiet('  No command matches; Esc closes.')]),
     ]
     const foot = [...(place ? [place] : []), 'Enter picks', '? keys', 'Esc closes'].join(' · ')
-    return boxed(lines, width, theme.accent, { title: theme.strong('Commands'), foot: theme.quiet(foot) })
+    return ruled(lines, width, theme.accent, { title: theme.strong('Commands'), foot: theme.quiet(foot) })
   }
 }
 
@@ -107,14 +108,14 @@ type OverlayParts = {
   commands(): readonly Command[]
   pick(command: Command): void
   showKeys(): void
-  /** How many rows and columns are between the edges of the screen and the inside of the transcript's frame. */
+  /** How many rows are above and below the transcript. */
   margin(): ScreenMargin
   closed(): void
   broken(error: unknown): void
 }
 
 /** The lines of the palette that are not commands, and the most lines of commands. */
-const chrome = 4
+const chrome = linesAbove + 1
 const mostLines = 24
 /** With fewer rows inside the transcript, the palette takes this part of the whole screen. */
 const leastRows = 8
@@ -139,7 +140,7 @@ export class PaletteOverlay {
     }
     const rows = ({ top, bottom }: ScreenMargin) => tui.terminal.rows - top - bottom
     const none = { top: 0, bottom: 0 }
-    // The palette is placed inside the frame of the transcript, so that it cuts no frame into pieces.
+    // The palette is placed right above the input, over the transcript.
     const margin = () => (rows(this.#parts.margin()) < leastRows ? none : this.#parts.margin())
     const height = () => {
       const inside = rows(this.#parts.margin())
@@ -155,8 +156,8 @@ export class PaletteOverlay {
       close: () => this.close(),
     })
     this.#overlay.show(palette, {
-      width: (columns) => Math.min(100, columns - 2 * this.#parts.margin().sides),
       maxHeight: '100%',
+      anchor: 'bottom-center',
       margin,
     })
   }

@@ -20,7 +20,6 @@ export async function renderedPage(markdown: string, { out, env }: Pick<Io, 'out
           () => {},
         ),
     links: isTerminal && canLink(env),
-    sides: false,
     unnamed: true,
     now: () => 0,
   }

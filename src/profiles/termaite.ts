@@ -8,17 +8,20 @@ import { defined } from '../base/defined.ts'
 import { join } from 'node:path'
 import { sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
 import { consentKeys } from '../core/talk/consent.ts'
-import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
+import { dialogOf, menuOf, trimmedScreen } from './shared/screen-parts.ts'
 import { commandLine, option, options } from './shared/command-words.ts'
 
 /**
  * The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens". An agent that only its own flags hold
  * has "own flags" in place of the leash, or "flags" on a narrow screen.
  */
-const status = String.raw`\n╰─.*─╯\n .*\b(?:leash (?:read|ask|edit|all)|flags)\b`
+const status = String.raw`\n .*\b(?:leash (?:read|ask|edit|all)|flags)\b`
 
 /** A card's last row says how to answer, or its last two: "1–4 or Enter answers · Esc: No" */
-const asking = new RegExp(String.raw`^│ .*\bEnter answers · Esc: .*(?:\n│ .*)?${status}`, 'm')
+const asking = new RegExp(String.raw`^ .*\bEnter answers · Esc: .*(?:\n .*)?${status}`, 'm')
+
+/** The rule below a page of a card's body: "── lines 1–12 of 40 · PgUp, PgDn turn the page ───" */
+const pagePlace = /^── (lines? [\d–]+ of \d+) · .* ─+$/
 
 const titles: readonly [RegExp, Question['about']][] = [
   [/ asks for permission/, 'permission'],
@@ -33,11 +36,13 @@ const titles: readonly [RegExp, Question['about']][] = [
 function dialog(screen: Screen): Dialog | undefined {
   const { rows } = trimmedScreen(screen)
   if (!asking.test(rows.join('\n'))) return undefined
-  const top = rows.findLastIndex((row) => /^╭─ .+ ─*╮/.test(row))
-  const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]
+  // Only rules begin in the first column of a card: the one above it has its title, and one below a page of its body says which it is.
+  const below = rows.findLastIndex((row) => pagePlace.test(row))
+  const top = rows.findLastIndex((row) => /^── .+ ─+$/.test(row) && !pagePlace.test(row))
+  const title = /^── (.+?) ─+$/.exec(rows[top] ?? '')?.[1]
+  const page = below > top ? pagePlace.exec(rows[below]!)?.[1] : undefined
   // Rows below the options are not a part of them.
-  const plain = unframed(rows).map((row) => (/^ *✎ /.test(row) ? '' : row))
-  const page = /^╰─ (lines? [\d–]+ of \d+) · /.exec(rows.findLast((row) => row.startsWith('╰─')) ?? '')?.[1]
+  const plain = rows.map((row) => (row.startsWith('──') || /^ *✎ /.test(row) ? '' : row.replace(/^ /, '')))
   const menu = page === undefined ? menuOf(plain, '›') : shortMenu(plain)
   if (!menu || title === undefined) return undefined
   const [words = '', ...more] = paragraphs(plain.slice(top + 1, menu.from))
@@ -100,12 +105,17 @@ function paragraphs(rows: readonly string[]): string[] {
 /** The hint in an empty composer; a narrow screen cuts it. */
 const placeholder = /^Ask anything · \/ /
 
+/** The rule above the composer is bare, or says how much of its text or of its suggestions is out of sight. */
+const inputRule = /^──(?:─*| (?:[↑↓] \d+ more.*|\d+ of \d+) ─+)\s*$/
+
 function composer({ rows }: Screen): string | undefined {
   if (asking.test(rows.join('\n'))) return undefined
-  const bottom = rows.findLastIndex((row) => /^╰─+╯/.test(row))
-  const top = rows.slice(0, Math.max(bottom, 0)).findLastIndex((row) => /^╭─/.test(row))
+  const last = rows.findLastIndex((row) => row.trim() !== '')
+  const top = rows.findLastIndex((row) => inputRule.test(row))
   if (top < 0) return undefined
-  const text = unframed(rows.slice(top + 1, bottom))
+  const text = rows
+    .slice(top + 1, last)
+    .map((row) => row.replace(/^ /, '').trimEnd())
     .join('\n')
     .trim()
   return placeholder.test(text) ? '' : text
@@ -176,9 +186,9 @@ function termaiteScreen(program: string, agent: string): ScreenFacts {
     names: true,
     reader: {
       // " ⠋ native · 2 s · Esc cancels", right above the composer; "waits for your answer" is above a card.
-      busy: /^ [\u2800-\u28ff] (?!.*waits for your answer).*\n╭─/m,
+      busy: /^ [\u2800-\u28ff] (?!.*waits for your answer).*\n──/m,
       asking,
-      idle: new RegExp(String.raw`^│ .*${status}`, 'm'),
+      idle: new RegExp(String.raw`^ .*${status}`, 'm'),
     },
     dialog,
     composer,

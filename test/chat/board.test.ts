@@ -64,10 +64,15 @@ const open = (t: Parameters<typeof sit>[0], events: readonly Event[], place: Pla
 }
 /** The lines between those of the board's frame. */
 function panel(lines: readonly string[]): string[] {
-  const from = lines.findIndex((line) => line.startsWith('╭─ ') && /Agents of this |· (native|claude) ·/.test(line))
-  return from < 0 ? [] : lines.slice(from, lines.findIndex((line, at) => at > from && line.startsWith('╰')) + 1)
+  const from = lines.findIndex((line) => line.startsWith('── ') && /Agents of this |· (native|claude) ·/.test(line))
+  return from < 0
+    ? []
+    : lines.slice(
+        from,
+        lines.findIndex((line, at) => at > from && / Esc (?:closes|goes back)$/.test(line.trimEnd())) + 1,
+      )
 }
-const bare = (lines: readonly string[]) => lines.map((line) => line.replaceAll(/[│╭╮╰╯─]+/g, '').trim())
+const bare = (lines: readonly string[]) => lines.map((line) => line.replaceAll(/─+/g, '').trim())
 
 test('the board lists every agent of the turn with its state, time, tokens and tool', options, async (t) => {
   const chat = open(t, [...four, { type: 'question', ask: 'q', question }, { type: 'answer', ask: 'q' }])
@@ -125,7 +130,7 @@ test('typed text goes to the input while the board is open, and Enter sends it',
   await chat.seen('Enter opens')
   chat.terminal.press(...'and the docs')
   const typed = await chat.seen('and the docs')
-  assert.match(panel(typed).at(-1)!, /^╰─ Ctrl\+X stops · Esc closes /)
+  assert.match(panel(typed).at(-1)!, /^ Ctrl\+X stops · Esc closes/)
   chat.terminal.press(keys.enter)
   await until(() => chat.desk.submitted.length > 0)
   assert.deepEqual(chat.desk.submitted, ['and the docs'])
@@ -240,7 +245,6 @@ test('a key costs the rows of the board nothing: a row is made again only when i
       () => {},
     ),
     links: false,
-    sides: true,
     now: () => 0,
   }
   let rows: readonly AgentRow[] = Array.from({ length: 50 }, (_, key) => ({

@@ -66,25 +66,24 @@ async function shown(question: Question, parts: { by?: string; rows?: number; fr
 test('a permission shows who asks, for what, and what a yes covers', async () => {
   const { lines } = await shown(permission, { by: 'claude' })
   assert.deepEqual(lines(), [
-    '╭─ claude asks for permission ───────────────────╮',
-    '│ May I clean the build?                         │',
-    '│                                                │',
-    '│ $ rm -rf build && npm test                     │',
-    '│   in /home/ada/demo                            │',
-    '│                                                │',
-    '│ › 1 Yes, once                                  │',
-    '│   2 Yes, always                                │',
-    '│     covers: rm below build                     │',
-    '│   3 No                                         │',
-    '│                                                │',
-    '│ 1–3 or Enter answers · Esc: No                 │',
-    '╰────────────────────────────────────────────────╯',
+    '── claude asks for permission ────────────────────',
+    ' May I clean the build?                           ',
+    '                                                  ',
+    ' $ rm -rf build && npm test                       ',
+    '   in /home/ada/demo                              ',
+    '                                                  ',
+    ' › 1 Yes, once                                    ',
+    '   2 Yes, always                                  ',
+    '     covers: rm below build                       ',
+    '   3 No                                           ',
+    '                                                  ',
+    ' 1–3 or Enter answers · Esc: No                   ',
   ])
 })
 
 test('without room for everything, the answers stay in sight, and the body is read by page', async (t) => {
   const { lines, press } = await shown(permission, { by: 'claude', rows: 6 })
-  const inner = () => [...lines().slice(1), ''].map((line) => line.replace(/^[│╰]─? ?| ?─*[│╯]$/g, '').trimEnd())
+  const inner = () => [...lines().slice(1), ''].map((line) => line.replace(/^ |^── | ─+$/g, '').trimEnd())
   const seen = [inner()]
   press(pageDown)
   seen.push(inner())
@@ -99,6 +98,22 @@ test('a number, or arrows and Enter, answer once', async () => {
   const byArrows = await shown(permission)
   byArrows.press(kitty.down, kitty.down, kitty.down, kitty.up, kitty.enter, kitty.enter)
   assert.deepEqual([byNumber.answers, byArrows.answers], [[['always']], [['no']]])
+})
+
+test('a click answers with the row it is on, below a whole body and below a page of one', async () => {
+  const click = async (rows: number, words: string) => {
+    const { card, answers, lines } = await shown(permission, { rows })
+    const shownLines = lines()
+    const y = shownLines.findIndex((line) => line.includes(words))
+    const x = shownLines[y]!.indexOf(words)
+    const at = { x, y, screenX: x, screenY: y, width: 50, height: 20, shift: false, alt: false, ctrl: false }
+    card.handleMouse({ ...at, type: 'click', button: 'left' })
+    return answers
+  }
+  assert.deepEqual(
+    [await click(30, 'Yes, once'), await click(30, 'No'), await click(6, 'Yes, once'), await click(6, 'No')],
+    [[['once']], [['no']], [['once']], [['no']]],
+  )
 })
 
 test('a question of trust begins at its no, whoever asks and whatever the asker would preselect', async () => {
@@ -130,7 +145,7 @@ test('a number of an answer that the card does not offer does nothing', async ()
   assert.deepEqual(
     lines()
       .slice(6, 10)
-      .map((line) => line.slice(2, -2).trimEnd()),
+      .map((line) => line.slice(1).trimEnd()),
     ['› 1 Yes, once', '  3 No', '', '1, 3 or Enter answers · Esc: No'],
   )
   press('2', '4')
@@ -152,7 +167,7 @@ test('Escape gives the answer that the card names', async (t) => {
   const seen = []
   for (const question of cards) {
     const { answers, press, lines } = await shown(question)
-    const [title, hint] = [lines(80)[0]!, lines(80).at(-2)!]
+    const [title, hint] = [lines(80)[0]!, lines(80).at(-1)!.trimEnd()]
     press(legacy.escape)
     seen.push([title.replaceAll(/[╭─╮]/g, '').trim(), hint.replace(/.*(Esc: .*?) *│/, '$1'), answers])
   }
@@ -163,16 +178,15 @@ test('several options are marked with Space or their numbers', async () => {
   const { answers, press, lines } = await shown({ ...choice, multiple: true }, { by: 'claude' })
   press(' ', '3', '2', '2')
   assert.deepEqual(lines(44), [
-    '╭─ claude asks · consensus · critic ───────╮',
-    '│ Which ones?                              │',
-    '│                                          │',
-    '│   1 [x] Take a                           │',
-    '│ › 2 [ ] Take b                           │',
-    '│   3 [x] Take c                           │',
-    '│                                          │',
-    '│ Space marks · Enter answers · Esc: leave │',
-    '│ this unanswered                          │',
-    '╰──────────────────────────────────────────╯',
+    '── claude asks · consensus · critic ────────',
+    ' Which ones?                                ',
+    '                                            ',
+    '   1 [x] Take a                             ',
+    ' › 2 [ ] Take b                             ',
+    '   3 [x] Take c                             ',
+    '                                            ',
+    ' Space marks · Enter answers · Esc: leave   ',
+    ' this unanswered                            ',
   ])
   press(legacy.enter)
   assert.deepEqual(answers, [['a', 'c']])
@@ -185,7 +199,7 @@ test('on a card whose order matters, suggested options are marked and rows move 
   const rows = () =>
     lines(44)
       .slice(3, 6)
-      .map((line) => line.slice(2, 17).trimEnd())
+      .map((line) => line.slice(1, 16).trimEnd())
   for (const [down, up] of [
     ['\x1b[1;3B', '\x1b[1;3A'],
     ['\x1b[1;2B', '\x1b[1;2A'],
@@ -208,7 +222,7 @@ test("the person's own words are an answer: a letter begins them, a digit contin
   const { answers, press, lines } = await shown({ ...choice, free: true })
   golden(t, lines(40)[6])
   press('t', 'a', 'k', 'e', ' ', '2')
-  assert.equal(lines(40)[6], '│ › ✎ take 2                           │')
+  assert.equal(lines(40)[6], ' › ✎ take 2                             ')
   press(legacy.enter)
   assert.deepEqual(answers, [['take 2']])
 })
@@ -218,7 +232,7 @@ test('a secret shows how much was typed or pasted, and nothing of it', async (t)
   const { answers, clock, press, lines } = await shown(question)
   golden(t, lines(40)[3])
   press('s', 'k', pasted('-made-up'))
-  assert.equal(lines(40)[3], '│ › ✎ ••••••••••                       │')
+  assert.equal(lines(40)[3], ' › ✎ ••••••••••                         ')
   await clock.turn(30)
   press(legacy.enter)
   assert.deepEqual(answers, [['sk-made-up']])
@@ -232,7 +246,7 @@ test('an empty line answers nothing', async () => {
 
 test('keys typed while the card opens answer nothing, however long the typing goes on, and the card says so', async (t) => {
   const { card, answers, clock, press, lines } = await shown(permission, { fresh: true })
-  const hint = () => lines().at(-2)!.slice(2, -2).trim()
+  const hint = () => lines().at(-1)!.slice(1).trim()
   golden(t, hint())
   for (const key of ['o', 'k', ' ', '1', legacy.enter, legacy.escape]) {
     assert.equal(card.wants(key), false)
@@ -256,14 +270,14 @@ test('a paste answers nothing, not even one with an end mark inside; it is text 
   free.press(legacy.enter)
   assert.deepEqual(
     [asked.answers, line, free.answers],
-    [[], '│ › ✎ my own words1                    │', [['my own words1']]],
+    [[], ' › ✎ my own words1                      ', [['my own words1']]],
   )
 })
 
 test('letters that the card does not use go to the input, and no Enter or number after them answers, until an arrow key', async (t) => {
   const { card, answers, lines, press } = await shown(permission)
   for (const key of ['r', 'm', ' ', '1', legacy.enter]) assert.equal(card.wants(key), false)
-  golden(t, lines(80).at(-2)!)
+  golden(t, lines(80).at(-1)!)
   press('x', '1', legacy.enter)
   assert.deepEqual(answers, [])
   press(legacy.down, legacy.enter)
@@ -295,7 +309,7 @@ test('an automatic pick is counted down, one paint a second, until the card is c
   let changes = 0
   const question: Question = { ...choice, about: 'quota', otherwise: { pick: 'a', at: clock.now() + 10_000 } }
   const card = new Card({ theme: plain, question, clock, changed: () => changes++, answer: () => {} })
-  const count = () => stripTerminalSequences(card.render(60).at(-3)!).slice(2, 32)
+  const count = () => stripTerminalSequences(card.render(60).at(-2)!).slice(1, 31)
   const seen = [count()]
   await clock.turn(3500)
   seen.push(count())
@@ -319,7 +333,7 @@ test('a clock that is set changes neither the countdown of a card nor its pause 
     const clock = new HandClock()
     const question: Question = { ...choice, about: 'quota', otherwise: { pick: 'a', at: clock.now() + 10_000 } }
     const card = new Card({ theme: plain, question, clock, changed: () => {}, answer: () => {} })
-    const count = () => stripTerminalSequences(card.render(60).at(-3)!).slice(2, 28).trimEnd()
+    const count = () => stripTerminalSequences(card.render(60).at(-2)!).slice(1, 27).trimEnd()
     const seen = [count()]
     clock.set(clock.now() + shiftMs)
     const takes = [card.wants('1')]
@@ -351,15 +365,15 @@ test('no text of an agent can draw, hide or reverse a command', async () => {
     { by: 'cl\x1b[2Jaude' },
   )
   assert.deepEqual(lines(60).slice(0, 9), [
-    '╭─ claude asks for permission ─────────────────────────────╮',
-    '│ Run ls_ quietly <U+202E>please                           │',
-    '│                                                          │',
-    '│ $ ls ␛_; rm -rf ~ ␛\\�2J<U+202E>#                         │',
-    '│   in /a␍/b                                               │',
-    '│                                                          │',
-    '│ › 1 Yes 1 No                                             │',
-    '│     covers: ]52;c;eA==all                                │',
-    '│                                                          │',
+    '── claude asks for permission ──────────────────────────────',
+    ' Run ls_ quietly <U+202E>please                             ',
+    '                                                            ',
+    ' $ ls ␛_; rm -rf ~ ␛\\�2J<U+202E>#                           ',
+    '   in /a␍/b                                                 ',
+    '                                                            ',
+    ' › 1 Yes 1 No                                               ',
+    '     covers: ]52;c;eA==all                                  ',
+    '                                                            ',
   ])
 })
 

@@ -19,7 +19,7 @@ function drawn(...names: string[]) {
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
-const row = (lines: string[]) => lines[1]!.slice(2, -1).trimEnd()
+const row = (lines: string[]) => lines[1]!.slice(1).trimEnd()
 
 test('the path of a picture becomes a picture, which is sent with the text', async () => {
   const { press, type, clock, sent, lines, box } = drawn('shot.png', 'b.png')

@@ -57,7 +57,7 @@ test('a slash opens the commands, important ones first; letters narrow them', ()
   type('sw')
   assert.deepEqual(lines(50).slice(0, 2), [
     '› /switch [agent]  what switch does               ',
-    '╭────────────────────────────────────────────────╮',
+    '──────────────────────────────────────────────────',
   ])
   press(legacy.escape)
   assert.equal(box.popupOpen(), false)
@@ -181,7 +181,7 @@ test('suggestions shown during a search match what is typed by now', async () =>
   desk.asked[0]!.found(['alpha.ts', 'beta.ts'])
   await settled()
   type('l')
-  assert.deepEqual(lines(20).slice(0, 2), ['› alpha.ts          ', '╭──────────────────╮'])
+  assert.deepEqual(lines(20).slice(0, 2), ['› alpha.ts          ', '────────────────────'])
   press(legacy.tab)
   assert.equal(box.text(), '@alpha.ts ')
 })
@@ -206,7 +206,7 @@ test('a key does not search sixty thousand files', async () => {
   const { clock, type, lines } = seat({}, { desk })
   type('@file5999')
   await clock.turn(15)
-  assert.deepEqual({ wanted, rows: lines(40).length }, { wanted: [50], rows: 11 })
+  assert.deepEqual({ wanted, rows: lines(40).length }, { wanted: [50], rows: 10 })
 })
 
 const resources = [
@@ -252,7 +252,7 @@ test('a server that does not answer holds up no file; its resources come when th
   type('@notes')
   await clock.turn(100)
   assert.equal(lines(60)[0]!.trim(), '› notes.txt')
-  assert.equal(lines(60)[1]![0], '╭')
+  assert.equal(lines(60)[1]![0], '─')
   slow.resolve()
   await settled()
   assert.equal(lines(60)[1]!.trim(), 'notes:notes://today  What is to be done.')

@@ -7,7 +7,7 @@ import type { AgentRow } from '../../src/chat/transcript/block.ts'
 import type { RunningTurn } from '../../src/chat/state/running-turn.ts'
 import { HandClock } from '../hand-clock.ts'
 import { cost, duration, elapsed, tokens } from '../../src/chat/style/numbers.ts'
-import { BottomBorder, TopBorder } from '../../src/chat/style/border.ts'
+import { rule } from '../../src/chat/style/widgets.ts'
 import { StatusLine } from '../../src/chat/screen/status-line.ts'
 import { welcome } from '../../src/chat/screen/welcome.ts'
 import { WorkingLine } from '../../src/chat/screen/working-line.ts'
@@ -101,8 +101,8 @@ test('the lines around the transcript are never wider than the screen, and never
             { runsFor: () => below * 1000, key: 'Ctrl+B' },
             { rows: () => rowsOf(name, 'gemini', name), open: () => below > 10 },
           ).render(width),
-          new TopBorder(dark, () => ['termaite', name]).render(width),
-          new BottomBorder(dark).render(width),
+          [rule(width, dark.accent, dark.strong(name))],
+          [rule(width, dark.accent)],
         ]
         assert.deepEqual(
           lines.map(({ length }) => length),

@@ -2,7 +2,10 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { ScriptedDesk } from './scripted-desk.ts'
+import { goldenOf } from '../golden.ts'
 import { sit } from './sitting.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const timeout = 20_000
 const [ctrlC, ctrlD, ctrlK, ctrlO, escape, shiftTab] = ['\x03', '\x04', '\x0b', '\x0f', '\x1b', '\x1b[Z']
@@ -10,28 +13,7 @@ const [pageUp, pageDown, ctrlHome, ctrlEnd] = ['\x1b[5~', '\x1b[6~', '\x1b[1;5H'
 
 test('an empty conversation says welcome and what to do next', { timeout }, async (t) => {
   const { seen, terminal, end } = sit(t, {}, { columns: 72, rows: 20 })
-  assert.deepEqual(await seen(/Welcome[^]*claude/), [
-    '╭─ termaite · demo ────────────────────────────────────────────────────╮',
-    '│                                                                      │',
-    '│                              Welcome to                              │',
-    '│                                                                      │',
-    '│     ██████  ██████  █████   ██   ██   ████   ██  ██████  ██████      │',
-    '│       ██    ██      ██  ██  ███ ███  ██  ██  ██    ██    ██          │',
-    '│       ██    █████   █████   ███████  ██████  ██    ██    █████       │',
-    '│       ██    ██      ██ ██   ██ █ ██  ██  ██  ██    ██    ██          │',
-    '│       ██    ██████  ██  ██  ██   ██  ██  ██  ██    ██    ██████      │',
-    '│                                                                      │',
-    '│    Type what you want done, and press Enter.                         │',
-    '│    @ attaches a file, / shows the commands, F1 finds everything.     │',
-    '│    Esc cancels, Shift+Tab changes what agents may do.                │',
-    '│                                                                      │',
-    '│                                                                      │',
-    '╰──────────────────────────────────────────────────────────────────────╯',
-    '╭──────────────────────────────────────────────────────────────────────╮',
-    '│ Ask anything · / commands · @ files · ! shell · ? keys               │',
-    '╰──────────────────────────────────────────────────────────────────────╯',
-    ' chat · leash ask · claude ● · gemini ● · next claude · 0 tokens',
-  ])
+  golden(t, await seen(/Welcome[^]*claude/))
   terminal.press(ctrlD)
   await end
 })
@@ -39,20 +21,7 @@ test('an empty conversation says welcome and what to do next', { timeout }, asyn
 test('messages at the start stand below the welcome', { timeout }, async (t) => {
   const { desk, seen, terminal, end } = sit(t, {}, { columns: 72, rows: 18 })
   desk.happen({ type: 'said', how: 'note', text: 'settings.json: one thing is odd' })
-  assert.deepEqual((await seen('is odd')).slice(0, 12), [
-    '╭─ termaite · demo ────────────────────────────────────────────────────╮',
-    '│                              Welcome to                              │',
-    '│                   ▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀                    │',
-    '│                    █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀                     │',
-    '│                    ▀  ▀▀▀ ▀ ▀ ▀   ▀ ▀ ▀ ▀  ▀  ▀▀▀                    │',
-    '│                                                                      │',
-    '│    Type what you want done, and press Enter.                         │',
-    '│    @ attaches a file, / shows the commands, F1 finds everything.     │',
-    '│    Esc cancels, Shift+Tab changes what agents may do.                │',
-    '│                                                                      │',
-    '│   settings.json: one thing is odd                                    │',
-    '│                                                                      │',
-  ])
+  golden(t, await seen('is odd'))
   terminal.resize(72, 24)
   await seen(/Welcome to[^]*██████[^]*is odd/)
   terminal.press(ctrlD)
@@ -80,7 +49,7 @@ test('a cleared screen is empty, but a conversation that has not begun is still 
   await seen('done so')
   desk.screen!.clear()
   const lines = await gone('done so')
-  assert.deepEqual(new Set(lines.slice(1, 19)), new Set([`│${' '.repeat(78)}│`]))
+  assert.deepEqual(new Set(lines.slice(1, 21)), new Set(['']))
   terminal.press(ctrlD)
   await end
 })
@@ -123,21 +92,7 @@ test('a turn at work, and then its closing line', { timeout }, async (t) => {
   await seen('Bash npm test')
   await clock.turn(7250)
   // The last picture of the sign that turns is the one of this moment.
-  assert.deepEqual((await seen('⠇ claude · 7 s · Bash · last event 7 s ago')).slice(0, 13), [
-    '╭─ termaite · demo ────────────────────────────────────────╮',
-    '│             ▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀              │',
-    '│              █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀               │',
-    '│              ▀  ▀▀▀ ▀ ▀ ▀   ▀ ▀ ▀ ▀  ▀  ▀▀▀              │',
-    '│                                                          │',
-    '│ ❯ make it so                                             │',
-    '│                                                          │',
-    '│ ● claude                                                 │',
-    '│   ✻ thinking · Where is it?                              │',
-    '│   ◌ Bash npm test                                        │',
-    '╰──────────────────────────────────────────────────────────╯',
-    ' ⠇ claude · 7 s · Bash · last event 7 s ago · Esc cancels',
-    '╭──────────────────────────────────────────────────────────╮',
-  ])
+  golden(t, await seen('⠇ claude · 7 s · Bash · last event 7 s ago'))
   desk.turn(
     't',
     { type: 'result', call: 'c', ok: true, text: 'fine', by: 'claude' },
@@ -150,20 +105,7 @@ test('a turn at work, and then its closing line', { timeout }, async (t) => {
     closing: { turn: 't', by: 'claude', why: 'it was next', ms: 7250, changed, tokens: 1234, source: 'estimated' },
   })
   await seen('it was next')
-  assert.deepEqual((await gone('Esc cancels')).slice(0, 12), [
-    '╭─ termaite · demo ────────────────────────────────────────╮',
-    '│                                                          │',
-    '│ ❯ make it so                                             │',
-    '│                                                          │',
-    '│ ● claude                                                 │',
-    '│   ✻ thought · Where is it?                               │',
-    '│   ✓ Bash npm test · 7.2 s                                │',
-    '│                                                          │',
-    '│   It is so.                                              │',
-    '│ ─ claude · it was next · 7.2 s · 2 files +5 −1           │',
-    '│   ~1.2k tokens                                           │',
-    '╰──────────────────────────────────────────────────────────╯',
-  ])
+  golden(t, await gone('Esc cancels'))
   await clock.turn(250)
   assert.equal(clock.asleep, 0, 'an idle screen waits for nothing')
   terminal.press(ctrlD)
@@ -186,6 +128,17 @@ test('Ctrl+O opens all folded blocks, and a click opens one', { timeout }, async
   await end
 })
 
+test('lines that are selected with the mouse are copied as they are shown', { timeout }, async (t) => {
+  const { seen, terminal, end } = sit(t, { entries: conversation(1) }, { env: { NO_COLOR: '1', PATH: '' } })
+  const lines = await seen('second paragraph of 0')
+  const from = lines.findIndex((line) => line.includes('answer 0')) + 1
+  terminal.press(`\x1b[<0;1;${from}M`, `\x1b[<32;80;${from + 2}M`, `\x1b[<0;80;${from + 2}m`)
+  const copied = Buffer.from('  answer 0\n\n  second paragraph of 0').toString('base64')
+  while (!terminal.written.includes(`\x1b]52;c;${copied}\x07`)) await new Promise((resolve) => setImmediate(resolve))
+  terminal.press(ctrlD)
+  await end
+})
+
 test('a card takes the place of the input, and Enter answers it', { timeout }, async (t) => {
   const { desk, seen, clock, terminal, end } = sit(t)
   await seen('Welcome')
@@ -203,8 +156,8 @@ test('a card takes the place of the input, and Enter answers it', { timeout }, a
   await clock.turn(1000)
   await seen('waits for your answer')
   terminal.press('\r', 'and', ' on')
-  await seen('│ and on')
-  await seen(/● claude +│\n│ {3}\? May I run it\? → Yes, please/)
+  await seen(/─\n and on/)
+  await seen(/● claude\n {2}\? May I run it\? → Yes, please/)
   assert.deepEqual(desk.answers, [{ ask: 'q', picks: ['yes'] }])
   terminal.press(ctrlC)
   await seen('Ask anything')
@@ -237,18 +190,18 @@ for (const [columns, rows] of [
           question: { about: 'choice', text, from: [], options },
           by: 'claude',
         })
-        await seen(/[│›] early[^]*leash ask/)
+        await seen(/^[ ›] ?early[^]*leash ask/m)
         await clock.turn(1000)
         await seen(/1 Yes[^]*2 No/)
         for (const key of 'abc typed') terminal.press(key)
-        await seen(/Is 0 right\?[^]*1 Yes[^]*2 No[^]*[│›] early abc typed/)
+        await seen(/Is 0 right\?[^]*1 Yes[^]*2 No[^]*\n[ ›] ?early abc typed/)
         terminal.press('\r')
         await gone('early abc typed')
         assert.deepEqual(desk.submitted, ['early abc typed'])
         assert.deepEqual(desk.answers, [])
         // The suggestion that Enter would take is in sight too.
         for (const key of '/le') terminal.press(key)
-        await seen(/Is 0 right\?[^]*› \/leash[^]*[│›] \/le/)
+        await seen(/Is 0 right\?[^]*› \/leash[^]*\n[ ›] ?\/le/)
       },
     )
 
@@ -273,10 +226,10 @@ test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async
   await gone('about agents')
   assert.equal(desk.cancels, 1, 'the palette took that Esc')
   terminal.press('h', 'i')
-  await seen('│ hi')
+  await seen(/─\n hi/)
   terminal.press(ctrlD)
   terminal.press(ctrlC)
-  await gone('│ hi')
+  await seen(/─\n Ask anything/)
   assert.equal(desk.cancels, 1, 'the input was cleared instead')
   await clock.turn(2500)
   terminal.press(ctrlC)
@@ -286,35 +239,20 @@ test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async
   assert.deepEqual(desk.submitted, [])
 })
 
-test('words that are shown for a moment and the palette leave the frames whole', { timeout }, async (t) => {
+test('words that are shown for a moment and the palette leave the rules whole', { timeout }, async (t) => {
   const commands = Array.from({ length: 40 }, (_, at) => ({ name: `do${at}`, help: `does ${at}`, run: async () => {} }))
   const { seen, gone, clock, terminal } = sit(t, { commands })
   await seen('Welcome')
   terminal.press(escape)
-  assert.match((await seen('Esc again'))[0]!, /^╭─ termaite · demo ─+ Esc again goes back to an earlier prompt ─╮$/)
+  const rules = (lines: readonly string[]) =>
+    lines.flatMap((line, row) => (line.startsWith('──') ? [[row, line.length, line]] : []))
+  golden(t, rules(await seen('Esc again')))
   await clock.turn(2500)
   terminal.press(ctrlC)
-  const two = await seen('Ctrl+C again leaves')
-  assert.deepEqual(
-    two.slice(0, 3).map((line) => [line.length, line.at(-1)]),
-    [
-      [80, '╮'],
-      [80, '│'],
-      [80, '│'],
-    ],
-  )
+  golden(t, rules(await seen('Ctrl+C again leaves')))
   await gone('Ctrl+C again leaves')
   terminal.press(ctrlK)
-  const lines = await seen('1 of 40')
-  const framed = lines.slice(0, 23)
-  assert.deepEqual(
-    framed.filter((line) => !/^(│.*│|╭[^╭╰]*╮|╰[^╭╰]*╯)$/.test(line)),
-    [],
-  )
-  assert.deepEqual(
-    [1, 18, 19, 20].map((row) => lines[row]!.slice(0, 5)),
-    ['│ ╭─ ', '│ ╰─ ', '╰────', '╭────'],
-  )
+  golden(t, await seen('1 of 40'))
 })
 
 function conversation(turns: number): Entry[] {
@@ -335,7 +273,7 @@ test('scrolling up loads earlier entries, and the place is kept', { timeout }, a
   terminal.press(ctrlHome)
   const loaded = await seen(/answer 39\d[^]*Ctrl\+End/)
   assert.ok(!loaded.join('\n').includes('answer 399'))
-  while (!(await terminal.lines()).join('\n').includes('question 0 ')) {
+  while (!/question 0\s/.test((await terminal.lines()).join('\n'))) {
     terminal.press(ctrlHome)
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -353,7 +291,7 @@ test('a long text of a command is shown from its beginning, and PgDn scrolls on'
   await seen('answer 4')
   terminal.press('the page, please', '\r')
   const shown = await seen('The page')
-  assert.equal(shown[1]!.slice(4).replaceAll(/[ │]+$/g, ''), 'The page')
+  assert.equal(shown[1]!.slice(2).replaceAll(/[ │┃]+$/g, ''), 'The page')
   assert.ok(shown.some((line) => line.includes('item 10') && !line.includes('item 60')))
   terminal.press(pageDown)
   await seen(/item 1\d[^]*item 2\d/)
@@ -372,7 +310,7 @@ test('closing lines of the history say what their turns changed', { timeout }, a
   await seen('─ claude · 0.0 s · 1 file +1 −0')
   // Those that are loaded later say it too.
   terminal.press(pageUp)
-  await seen(/─ claude · 0\.0 s +│[^]*─ claude · 0\.0 s · 2 files \+3 −4/)
+  await seen(/─ claude · 0\.0 s\n[^]*─ claude · 0\.0 s · 2 files \+3 −4/)
 })
 
 test('a person who reads further up stays there, and is told about new blocks', { timeout }, async (t) => {
@@ -382,14 +320,14 @@ test('a person who reads further up stays there, and is told about new blocks', 
   const reading = await seen('Ctrl+End')
   desk.turn('new', { type: 'prompt', text: 'more', by: 'you' }, { type: 'text', delta: 'words', by: 'claude' })
   const told = await seen('2 more below')
-  const words = (lines: string[]) => lines.slice(0, 17).map((line) => line.replace('┃', '│'))
+  const words = (lines: string[]) => lines.slice(0, 17).map((line) => line.replace(/ *[│┃]$/, ''))
   assert.deepEqual(words(told), words(reading))
   terminal.resize(50, 30)
-  const narrow = await seen(/^╭─ termaite · demo ─+╮ *\n/)
+  const narrow = await seen(/^── termaite · demo ─{31}\n/)
   const first = reading
     .slice(1)
     .find((line) => /question|answer/.test(line))!
-    .replace(/ *│$/, '')
+    .replace(/ *[│┃]$/, '')
   await seen(first)
   assert.ok(narrow.length === 30)
   terminal.press(ctrlEnd)
@@ -460,8 +398,8 @@ test('a light terminal gets light colours, a plain one none', { timeout }, async
   const colours = { TERM: 'xterm' }
   const light = sit(t, {}, { env: colours, background: 'rgb:ffff/ffff/ffff' })
   await light.seen('Welcome')
-  while (!light.terminal.written.includes('\x1b[34m╭')) await new Promise((resolve) => setImmediate(resolve))
-  assert.ok(light.terminal.written.includes('\x1b[36m╭'), 'the first paint did not wait')
+  while (!light.terminal.written.includes('\x1b[34m──')) await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(light.terminal.written.includes('\x1b[36m──'), 'the first paint did not wait')
   const plain = sit(t, { entries: conversation(1) })
   await plain.seen('answer 0')
   assert.deepEqual([...plain.terminal.written.matchAll(/\x1b\[(?:3[0-7]|4[0-7]|9[0-7]|10[0-7]|[34]8;[^m]*)m/g)], [])

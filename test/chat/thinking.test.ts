@@ -20,7 +20,6 @@ const look: RenderContext = {
   theme: plain,
   lazy: new LazyDetails(never, never),
   links: false,
-  sides: false,
   now: () => 60_000,
 }
 

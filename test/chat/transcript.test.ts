@@ -12,8 +12,8 @@ import { LazyDetails } from '../../src/chat/transcript/markdown/render-context.t
 import { Prose } from '../../src/chat/transcript/markdown/markdown.ts'
 import { split } from '../../src/chat/transcript/markdown/markdown-parts.ts'
 import { BlockRenderer } from '../../src/chat/transcript/blocks/block-renderer.ts'
-import { withSides, withoutSides } from '../../src/chat/style/border.ts'
 import { safeText } from '../../src/chat/style/safe-text.ts'
+import { GrowingLines } from '../../src/chat/style/screen-text.ts'
 import { PlacedBlock } from '../../src/chat/transcript/blocks/transcript-layout.ts'
 import { Transcript } from '../../src/chat/transcript/blocks/transcript-view.ts'
 import { goldenOf } from '../golden.ts'
@@ -25,7 +25,6 @@ const look = (theme = plain): RenderContext => ({
   theme,
   lazy: new LazyDetails(never, never),
   links: true,
-  sides: false,
   now: () => 0,
 })
 
@@ -133,20 +132,6 @@ test('property: whatever an agent prints, no line is wider than the screen or ho
   )
 })
 
-test('a line between its sides is exactly as wide as the screen, and comes back without them', () => {
-  fc.assert(
-    fc.property(hostile, fc.integer({ min: 24, max: 200 }), (text, columns) => {
-      const block: Block = { key: 1, turn: 't', type: 'reply', text, live: false }
-      for (const line of new BlockRenderer().lines(block, undefined, columns - 4, look(dark), false)) {
-        assert.equal(visibleWidth(withSides(line, columns, dark)), columns)
-      }
-    }),
-    { numRuns: 100 },
-  )
-  const table = ['│   │ a │ b │        │', '│ words              │'].join('\n')
-  assert.equal(withoutSides(table), '  │ a │ b │\nwords')
-})
-
 const markdown = fc
   .array(
     fc.constantFrom(
@@ -196,13 +181,13 @@ test('a text that streams in looks in the end as if it had come at once', () => 
   )
 })
 
-test('a block that grows between its sides looks at any width and in any theme as if it had come at once', () => {
+test('a block that grows looks at any width and in any theme as if it had come at once', () => {
   const widths = fc.array(fc.constantFrom(30, 30, 30, 80), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(fc.oneof(markdown, hostile), widths, fc.integer({ min: 1, max: 9 }), (text, columns, step) => {
       const reply = (words: string, live: boolean): Block => ({ key: 1, turn: 't', type: 'reply', text: words, live })
       const linesOf = (placed: PlacedBlock, width: number, theme: Theme) => {
-        placed.refresh(width, { ...look(theme), sides: true }, false)
+        placed.refresh(width, look(theme), false)
         return placed.lines
       }
       const whole = (block: Block, width: number, theme: Theme) => linesOf(new PlacedBlock(block), width, theme)
@@ -221,22 +206,25 @@ test('a block that grows between its sides looks at any width and in any theme a
   )
 })
 
-test('one more word of a long answer makes its last lines anew and no others, and a complete answer holds no lines but its own', () => {
-  let sides = 0
-  const counting: Theme = { ...plain, accent: (text) => (sides++, text) }
-  const context = { ...look(counting), sides: true }
-  const madeFor = (words: string, live: boolean) => {
-    sides = 0
-    placed.block = { key: 1, turn: 't', type: 'reply', text: words, live }
-    placed.refresh(80, context, false)
-    return sides
+test('one more word of a long answer changes its last lines and no others, until they are forgotten', () => {
+  let changed = 0
+  const growing = new GrowingLines()
+  const lines = Array.from({ length: 1000 }, (_, at) => `line ${at}`)
+  const madeFor = (all: readonly string[], width: number) => {
+    changed = 0
+    const made = growing.map(all, width, (line) => (changed++, `> ${line}`))
+    assert.deepEqual(
+      made,
+      all.map((line) => `> ${line}`),
+    )
+    return changed
   }
-  const long = 'A paragraph of the answer.\n\n'.repeat(1000)
-  const placed = new PlacedBlock({ key: 1, turn: 't', type: 'reply', text: '', live: true })
-  assert.equal(madeFor(`${long}The last`, true), 2001)
-  assert.equal(madeFor(`${long}The last words`, true), 1)
-  assert.equal(madeFor(`${long}The last words.`, false), 1)
-  assert.equal(madeFor(`${long}The last words.`, false), 2001)
+  assert.deepEqual(
+    [madeFor([...lines, 'The last'], 80), madeFor([...lines, 'The last words'], 80), madeFor(lines, 79)],
+    [1001, 1, 1000],
+  )
+  growing.forget()
+  assert.equal(madeFor(lines, 79), 1000)
 })
 
 test('text that the parser cannot take is shown as text', () => {
@@ -443,7 +431,6 @@ test('code is plain until the colours are loaded', async () => {
     theme: dark,
     lazy: new LazyDetails(came.resolve, never),
     links: false,
-    sides: false,
     now: () => 0,
   }
   const prose = new Prose()
@@ -462,7 +449,6 @@ test('an opened edit shows what changed, in colours', async () => {
     theme: dark,
     lazy: new LazyDetails(came.resolve, (work) => setImmediate(work)),
     links: false,
-    sides: false,
     now: () => 0,
   }
   const block: Block = {
@@ -500,7 +486,6 @@ test('an edit after which a language server reported errors says how many', () =
       () => {},
     ),
     links: false,
-    sides: false,
     now: () => 0,
   }
   const call: Block = {

@@ -47,7 +47,7 @@ export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp'
   }
 }
 
-/** The card that shows this, line by line without its frame; blank lines are left out. */
+/** The card that shows this, line by line without its rules; blank lines are left out. */
 export async function card(window: ProgramWindow, what: string): Promise<string[]> {
   const at = (rows: readonly string[]) => rows.findIndex((row) => row.includes('asks for permission'))
   const screen = await window.shows((text) => {
@@ -57,21 +57,25 @@ export async function card(window: ProgramWindow, what: string): Promise<string[
     return shown.some((row) => row.includes(what)) && shown.some((row) => row.includes('Enter answers'))
   })
   const rows = screen.split('\n')
-  const from = at(rows)
-  const to = rows.findIndex((row, index) => index > from && row.startsWith('╰'))
-  return unframed(rows.slice(from + 1, to))
+  // The last row is the status line.
+  const shown = rows.slice(
+    at(rows) + 1,
+    rows.findLastIndex((row) => row !== ''),
+  )
+  return filled(shown.filter((row) => !row.startsWith('──')).map((row) => row.replace(/^ /, '')))
 }
 
 /** The transcript below the prompt that begins so; how long things took is left out. */
 export function below(screen: string, prompt: string): string[] {
   const rows = screen.split('\n')
   const from = rows.findLastIndex((row) => row.includes(`❯ ${prompt}`))
-  const to = rows.findIndex((row, index) => index > from && row.startsWith('╰'))
-  return unframed(rows.slice(from + 1, to)).map((row) => row.replaceAll(/\d+(?:\.\d+)? (?:s|min)\b/g, '# s'))
+  // The transcript ends above the working line, or above a rule.
+  const to = rows.findIndex((row, index) => index > from && /^(?:──| [\u2800-\u28ff] )/.test(row))
+  return filled(rows.slice(from + 1, to)).map((row) => row.replaceAll(/\d+(?:\.\d+)? (?:s|min)\b/g, '# s'))
 }
 
-const unframed = (rows: readonly string[]) =>
-  rows.map((row) => row.replace(/^│ ?/, '').replace(/ *│$/, '')).filter((row) => row.trim() !== '')
+const filled = (rows: readonly string[]) =>
+  rows.map((row) => row.replace(/ *[│┃]$/, '')).filter((row) => row.trim() !== '')
 
 /** Presses the number of an answer. */
 export function answer(window: ProgramWindow, number: number): void {

@@ -244,11 +244,11 @@ test('everything in a real terminal: @ and / are completed, and its forms and pa
   window.type('/everything:completable-prompt Sa')
   await window.shows('› Sales')
   window.type(keys.tab)
-  await window.shows(/completable-prompt Sales +│/)
+  await window.shows(/completable-prompt Sales$/m)
   window.type(' ')
   await window.shows('› Sales David')
   window.type(keys.tab)
-  await window.shows(/completable-prompt Sales David +│/)
+  await window.shows(/completable-prompt Sales David$/m)
   window.type(keys.enter)
   await window.shows('Answer 2.')
   assert.match(lastTexts(server.turns()[1]!, 'Use the prompt'), /Please promote David to the head of the Sales team\./)
@@ -262,8 +262,8 @@ test('everything in a real terminal: @ and / are completed, and its forms and pa
   for (let field = 0; field < 20; field++) {
     const screen = await window.shows(/Enter answers|open a page/)
     if (screen.includes('open a page')) break
-    const skip = /(\d) (?:Skip|Keep [^\n]*?) *│/.exec(screen)?.[1] ?? '1'
-    const asked = /The MCP server everything asks:[^]*?\n│ ([^\n]*?) *│/.exec(screen)?.[1]
+    const skip = /(\d) (?:Skip|Keep [^\n]*?) *$/m.exec(screen)?.[1] ?? '1'
+    const asked = /The MCP server everything asks:[^]*?\n ([^\n]*?) *\n/.exec(screen)?.[1]
     window.type(/\[[ x]\]/.test(screen) ? keys.enter : skip)
     await window.shows(
       (next) => !next.includes('Enter answers') || !next.includes(asked ?? '\0') || next.includes('open a page'),

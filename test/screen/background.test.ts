@@ -159,7 +159,7 @@ describe('commands in the background', { concurrency: 2 }, () => {
   test('the person’s own !command goes to the background too, and its end is told', options, async (t) => {
     const { machine, window } = await chatting(t, () => ({ text: 'I heard it.' }))
     window.type('!echo begun; until [ -e go ]; do sleep 0.05; done; echo over; exit 3\r')
-    await window.shows((screen) => /^│ +begun +│$/m.test(screen) && screen.includes('your command'))
+    await window.shows((screen) => /^ +begun$/m.test(screen) && screen.includes('your command'))
     window.type(keys.ctrlB)
     await window.shows(rested('0 tokens'))
     await window.shows(/went on in the background as job 1[^]*✓ in the background · /)
@@ -178,7 +178,7 @@ describe('commands in the background', { concurrency: 2 }, () => {
     window.type('/jobs\r')
     await window.shows('No command is in the background.')
     window.type('!echo begun; echo $$ > pid; sleep 1000\r')
-    await window.shows(/^│ +begun +│$/m)
+    await window.shows(/^ +begun$/m)
     window.type('/background\r')
     await window.shows('went on in the background as job 1')
     const pid = readFileSync(join(machine.project, 'pid'), 'utf8').trim()

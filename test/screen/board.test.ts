@@ -19,13 +19,10 @@ const seen = [sizes[0]!, sizes.at(-1)!]
  * depends on how long nothing has happened.
  */
 function timeless(row: string): string {
-  const short = row
+  return row
     .replaceAll(/\d+(?:\.\d+)? s\b/g, '# s')
     .replace(/(^ . native · # s · await_workers).*/, '$1')
     .replace(/\d+(?=\/500 steps)/, '#')
-  if (short.length === row.length || !/[│╮╯]$/.test(short)) return short
-  const fill = short.endsWith('│') ? ' ' : '─'
-  return `${short.slice(0, -1)}${fill.repeat(row.length - short.length)}${short.at(-1)}`
 }
 
 const roles = ['explorer', 'verifier', 'implementer', 'summarizer']
@@ -108,7 +105,7 @@ for (const look of Object.keys(looks)) {
     await sitting.framed('board-list', [...standing, budget, 'Agents of this turn · 1 working, 1 waiting, 1 done'], at)
     if (look !== 'dark') return
     window.type(`and the docs`)
-    await sitting.shows('│ and the docs', '─ Ctrl+X stops · Esc closes')
+    await sitting.shows(/^ and the docs$/m, /^ Ctrl\+X stops · Esc closes$/m)
     window.type(keys.ctrlU)
     await sitting.shows('Enter opens')
     window.type(keys.enter)

@@ -63,7 +63,7 @@ async function framed(t: TestContext, look: string, question: Question, at: read
   desk.turn('t', { type: 'prompt', text: 'Make the tests pass.', by: 'user' }, { type: 'question', ask: 'q', question })
   for (const { cols, rows } of at) {
     terminal.resize(cols, rows)
-    const card = `^╭─ [^]{${cols - 4}}╮$[^]*`
+    const card = `^── [^\\n]{${cols - 4}}─$[^]*`
     // The card takes keys after a pause.
     await seen(/until you pause|Esc: /)
     await clock.turn(500)

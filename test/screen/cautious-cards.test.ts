@@ -26,7 +26,7 @@ async function asked(t: TestContext, command: string, files: Record<string, stri
   const screen = await window.shows(/asks for permission[^]*Enter answers/)
   golden(
     t,
-    screen.split('\n').filter((row) => /^│ (?:[› ] \d|\d, )/.test(row)),
+    screen.split('\n').filter((row) => /^ (?:[› ] \d|\d, )/.test(row)),
   )
   window.type(keys.enter)
   await window.shows('Done.')

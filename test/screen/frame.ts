@@ -20,23 +20,22 @@ export function frameOf(emulator: Emulator): Frame {
     const last = others < 0 ? rows.length - 1 : row + others - 1
     return [`${row === last ? row : `${row}-${last}`} ${style}`]
   })
-  return { rows: rows.map((row) => row.replace(scrollbar, '│')), styles }
+  return { rows: rows.map((row) => (hasScrollbar(row, emulator.cols) ? row.slice(0, -1).trimEnd() : row)), styles }
 }
 
-/** The scrollbar comes and goes by itself. */
-const scrollbar = /┃$/
+/** The scroll bar comes and goes by itself, in the last column, which only the frames of a crew on one screen use too. */
+const hasScrollbar = (row: string, cols: number) => row.length === cols && /^[^│╭╰].*[│┃]$/.test(row)
 
 function stylesOf({ buffer, cols }: Emulator, row: number): string {
   const { active } = buffer
   const line = active.getLine(active.baseY + row)
   const cell = active.getNullCell()
   const style = (col: number) => styleOf(line?.getCell(col, cell) ?? cell)
-  const bordered = /^│.*[│┃]$/.test(line?.translateToString(true) ?? '')
+  const barred = hasScrollbar(line?.translateToString(true) ?? '', cols)
   const runs: string[] = []
   let last = ''
   for (let col = 0; col < cols; col++) {
-    // The scrollbar may cover the right border, whose style is the same as that of the left one.
-    const now = col === cols - 1 && bordered ? style(0) : style(col)
+    const now = col === cols - 1 && barred ? '' : style(col)
     if (now !== last) runs.push(`${col}:${now || '-'}`)
     last = now
   }

@@ -58,17 +58,20 @@ function watched(t: TestContext, machine: Machine, env: Record<string, string> =
   return { window, touched }
 }
 
-/** Every row is as wide as the screen, within its border, and the last one says how things stand. */
+/**
+ * The title is above everything, below the last rule is nothing but the input or a card, whose rows have an inset, and the last row says
+ * how things stand. Between them only the scroll bar is in the last column.
+ */
 function assertWhole(window: ProgramWindow): void {
   const rows = window.rows()
-  const edges = rows
-    .slice(0, -1)
-    .filter((row) => !/^ [⠋⠙⠸⠴⠦⠇] /.test(row))
-    .map((row) => `${row[0]}${row.at(-1)}`.replace('┃', '│'))
-  const bottom = edges.indexOf('╰╯')
-  const inside = (count: number) => Array<string>(count).fill('││')
-  const input = edges.length - bottom - 3
-  assert.deepEqual(edges, ['╭╮', ...inside(bottom - 1), '╰╯', '╭╮', ...inside(input), '╰╯'], window.text())
+  const { cols } = window.emulator
+  const last = rows.findLastIndex((row) => row.startsWith('──'))
+  const isRule = (row: string) => row.length === cols && /^──(?: .+ )?─+$/.test(row)
+  assert.match(rows[0]!, /^── termaite · .+ ─+$/, window.text())
+  assert.deepEqual([isRule(rows[0]!), isRule(rows[last]!), last > 0], [true, true, true], window.text())
+  const wide = rows.slice(1, last).filter((row) => row.length >= cols && !isRule(row) && !/[│┃]$/.test(row))
+  const loose = rows.slice(last + 1).filter((row) => row !== '' && !row.startsWith(' '))
+  assert.deepEqual([wide, loose], [[], []], window.text())
   assert.match(rows.at(-1)!, /^ chat · /)
 }
 

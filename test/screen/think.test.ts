@@ -38,7 +38,7 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
       goOn()
       await sitting.framed(
         'think-done',
-        ['stepping back', 'is printed', /─ alpha · .* consensus · 6 calls/, 'alpha ●', atRest],
+        [/stepping\s+back/, 'is printed', /─ alpha · .* consensus · 6 calls/, 'alpha ●', atRest],
         seen,
       )
 

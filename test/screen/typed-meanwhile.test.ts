@@ -85,7 +85,7 @@ for (let moment = 0; moment < sized(3, 20); moment++)
       await window.shows('Very well.')
       const lines = `${text}${more}`.split(keys.enter)
       // The last line has no Enter, and stands in the input.
-      await window.shows((screen) => screen.includes(`│ ${lines.at(-1)!} `))
+      await window.shows((screen) => screen.includes(`─\n ${lines.at(-1)!}\n`))
       await until(() => sentIn(machine).length === lines.length)
       assert.deepEqual(sentIn(machine).sort(), ['make it', ...lines.slice(0, -1)].sort())
       assert.deepEqual(

@@ -9,7 +9,7 @@ import { columnsOf, countWords, rowLine, rowMark, rowNumbers, stateNames } from 
 import { oneLine } from '../style/safe-text.ts'
 import type { Segment } from '../screen/line-segments.ts'
 import { fitSegments } from '../screen/line-segments.ts'
-import { boxSides, boxed, fitToWidth } from '../style/widgets.ts'
+import { fitToWidth, insideOf, ruled } from '../style/widgets.ts'
 import { RowEvents } from './row-events.ts'
 
 /** An agent of an earlier turn, read from the log. Its events are read when its row is opened. */
@@ -32,7 +32,7 @@ type BoardPanelParts = {
   repaint(): void
 }
 
-/** The lines of the frame. */
+/** The lines of the title and of the keys. */
 const edges = 2
 
 /**
@@ -135,7 +135,7 @@ export class BoardPanel implements Component {
 
   render(width: number): string[] {
     if (!this.isOpen) return []
-    const inside = Math.max(1, width - boxSides)
+    const inside = insideOf(width)
     const opened = this.#rows().find(({ key }) => key === this.#opened)
     return opened ? this.#openedLines(opened, width, inside) : this.#listLines(width, inside)
   }
@@ -160,7 +160,7 @@ export class BoardPanel implements Component {
     const counts = countWords(rows)
     const turns = this.#earlier.length === 0 ? 'this turn' : 'this and earlier turns'
     const title = `${theme.strong(`Agents of ${turns}`)}${counts === '' ? '' : theme.quiet(` · ${counts}`)}`
-    return boxed(
+    return ruled(
       lines.length > 0 ? lines : [theme.quiet('No agent has worked inside a turn here.')],
       width,
       theme.accent,
@@ -197,16 +197,16 @@ export class BoardPanel implements Component {
     const more = below > 0 ? [`${below} more lines`] : []
     const scrolls = this.#parts.typing() ? 'PgUp, PgDn scroll' : 'Up, Down, PgUp, PgDn scroll'
     const foot = this.#foot([...more, scrolls], row, 'Esc goes back', width)
-    return boxed(lines, width, theme.accent, { title, foot })
+    return ruled(lines, width, theme.accent, { title, foot })
   }
 
-  /** The keys in the lower edge. On a narrow screen the hints that everybody can guess are dropped first. */
+  /** The keys below the lines. On a narrow screen the hints that everybody can guess are dropped first. */
   #foot(words: readonly string[], row: AgentRow | undefined, escape: string, width: number): string {
     const segments = [...words, ...this.#actions(row), escape].map((word): Segment => {
       const priority = word === escape ? 3 : word.startsWith('Ctrl+') || word.startsWith('Enter') ? 2 : 1
       return { forms: [word, ''], priority }
     })
-    return this.#parts.context.theme.quiet(fitSegments(segments, Math.max(0, width - 6)))
+    return this.#parts.context.theme.quiet(fitSegments(segments, insideOf(width)))
   }
 
   #actions(row: AgentRow | undefined): string[] {

@@ -1,6 +1,6 @@
 import type { AgentRow, Block } from '../transcript/block.ts'
 import type { RenderContext } from '../transcript/markdown/render-context.ts'
-import { promptMark } from '../style/border.ts'
+import { promptMark } from '../style/screen-text.ts'
 import { BlockRenderer } from '../transcript/blocks/block-renderer.ts'
 
 /**

@@ -1,11 +1,11 @@
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Question, Shown } from '../../core/talk/question.ts'
-import type { Theme } from '../style/theme.ts'
+import type { Paint, Theme } from '../style/theme.ts'
 import type { TextField } from '../style/widgets.ts'
 import type { DiffLine } from '../style/diff-lines.ts'
 import { decodeKittyPrintable, matchesKey, wrapTextWithAnsi } from '@earendil-works/pi-tui'
-import { boxSides, boxed } from '../style/widgets.ts'
+import { inset, insetLines, insideOf, rule, ruled } from '../style/widgets.ts'
 import { actionOf } from '../desk/keys.ts'
 import { PasteReader } from '../input/paste.ts'
 import { CardAnswers } from './card-answers.ts'
@@ -48,8 +48,9 @@ const cardKeys = [
 /** The text in place of the key hints until the card takes keys. */
 const notYet = 'Keys go to the input until you pause'
 const smallest = 19
-const boxEdges = 2
-/** A blank row separates the body and the answers only if at least this many lines of the body are visible. */
+/** The rows of the rule above the card. */
+const titleRows = 1
+/** A blank row separates a whole body and the answers only if at least this many lines of the body are visible. */
 const roomy = 14
 
 /** A question as a person sees it: who asks, what it is about, and the answers. */
@@ -259,8 +260,7 @@ export class Card implements Component, Focusable {
 
   /** Whether the body needs more rows than a card usually takes, on a screen that wide. */
   isLong(columns: number): boolean {
-    const inside = Math.max(1, columns - boxSides)
-    return this.#whole(inside).length + boxEdges > (this.#parts.rows?.() ?? smallest)
+    return this.#whole(insideOf(columns)).length + titleRows > (this.#parts.rows?.() ?? smallest)
   }
 
   #whole(width: number): string[] {
@@ -275,20 +275,24 @@ export class Card implements Component, Focusable {
       // Ends when the card is closed.
       void this.#wake(this.#pause)
     }
-    const inside = Math.max(1, width - boxSides)
+    const inside = insideOf(width)
     const paint = cardPaint(question, theme)
     const title = paint(cardTitle(question, by))
-    if (this.isLong(width)) return this.#paged(inside, (lines, foot) => boxed(lines, width, paint, { title, foot }))
+    if (this.isLong(width)) return [rule(width, paint, title), ...this.#paged(width, paint)]
     this.#pageRoom = undefined
     const lines = this.#whole(inside)
-    this.#answersAt = this.#lines(inside).length + 2
-    return boxed(lines, width, paint, { title })
+    this.#answersAt = titleRows + this.#lines(inside).length + 1
+    return ruled(lines, width, paint, { title })
   }
 
-  /** A card whose body is read page by page: the answers are kept short, and the body gets the rest of the space. */
-  #paged(width: number, box: (lines: string[], foot: string) => string[]): string[] {
+  /**
+   * A card whose body is read page by page: the answers are kept short, and the body gets the rest of the space. A rule below a page says
+   * which it is.
+   */
+  #paged(columns: number, paint: Paint): string[] {
+    const width = insideOf(columns)
     const { theme, most, rows } = this.#parts
-    const all = Math.max(1, (most ?? rows)?.() ?? smallest) - boxEdges
+    const all = Math.max(1, (most ?? rows)?.() ?? smallest) - titleRows
     const body = this.#lines(width)
     const short = this.#answers.renderShort(width, theme)
     const few = Math.max(1, Math.floor(all / 2))
@@ -296,13 +300,18 @@ export class Card implements Component, Focusable {
     const wanted = this.#foot(width)
     const foot = all - answers.length - wanted.length >= 1 ? wanted : []
     const left = Math.max(1, all - answers.length - foot.length)
-    const blank = left > roomy ? [''] : []
-    const room = left - blank.length
-    this.#pageRoom = body.length > room ? room : undefined
+    const isWhole = body.length <= left - (left > roomy ? 1 : 0)
+    const below = left > (isWhole ? roomy : 1) ? 1 : 0
+    const room = left - below
+    this.#pageRoom = isWhole ? undefined : room
     const page = this.#pages.page(body, room)
-    this.#answersAt = page.lines.length + blank.length + 1
-    const place = this.#pageRoom === undefined ? '' : theme.strong(`${page.place} · PgUp, PgDn turn the page`)
-    return box([...page.lines, ...blank, ...answers, ...foot], place)
+    const place = rule(columns, paint, theme.strong(`${page.place} · PgUp, PgDn turn the page`))
+    this.#answersAt = titleRows + page.lines.length + below
+    return [
+      ...insetLines(page.lines, columns),
+      ...(below === 0 ? [] : isWhole ? insetLines([''], columns) : [place]),
+      ...insetLines([...answers, ...foot], columns),
+    ]
   }
 
   #counting(): string | undefined {
@@ -328,7 +337,7 @@ export class Card implements Component, Focusable {
     if (event.type !== 'click' || event.button !== 'left' || this.#open.signal.aborted) return undefined
     // A click on something that was there before the card is not for it.
     if (!this.#isAwake()) return { handled: true, focus: true }
-    const at = this.#answers.drawnAt(event.y - this.#answersAt, event.x - boxSides / 2)
+    const at = this.#answers.drawnAt(event.y - this.#answersAt, event.x - inset)
     if (at >= this.#parts.question.options.length) this.#answers.goWrite()
     else if (at >= 0) this.#number(this.#answers.keyAt(at))
     this.#updateFocus()

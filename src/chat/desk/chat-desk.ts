@@ -21,7 +21,7 @@ export const stateNames: Record<AgentStanding['state'], string> = {
   out: 'unavailable',
 }
 
-/** Everything that the border and the status line show. */
+/** Everything that the title and the status line show. */
 export type Standing = {
   project: string
   session?: string

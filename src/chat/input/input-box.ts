@@ -6,7 +6,7 @@ import type { Pasted } from './clipboard.ts'
 import type { InputPiece } from './paste.ts'
 import { CURSOR_MARKER, truncateToWidth } from '@earendil-works/pi-tui'
 import { actionOf } from '../desk/keys.ts'
-import { boxSides, boxed, fitToWidth } from '../style/widgets.ts'
+import { fitToWidth, inset, insideOf, ruled } from '../style/widgets.ts'
 import { commandName, Completer, CompletionPopup } from './prompt-completion.ts'
 import { PromptHistory, HistoryRecall, HistorySearch } from './prompt-history.ts'
 import { cleanText } from '../../base/text/ansi.ts'
@@ -36,10 +36,10 @@ type InputParts = {
 }
 
 const placeholder = 'Ask anything · / commands · @ files · ! shell · ? keys'
-/** The rows that the frame takes, and the rows that suggestions need in it. */
-const boxEdges = 2
+/** The rows that the rule takes, and the rows that suggestions need above it. */
+const ruleRows = 1
 const leastList = 2
-/** Replaces the frame before the text if there is no space for the frame. */
+/** Goes before the text if there is no space for the rule. */
 const bareMark = '› '
 /** A longer text is not laid out at each key: it is inserted as a chip, and Up skips it. */
 const longest = 20_000
@@ -60,7 +60,7 @@ export class InputBox implements Component, Focusable {
   /** How many chips are being read, and what was typed after an Enter that waits for them. */
   #reading = 0
   #sends: InputPiece[] | undefined
-  /** The rows above the box when it was last drawn, and how many of them are the queue. */
+  /** The rows above the rule when the input was last drawn, and how many of them are the queue. */
   #drawn = { above: 0, queue: 0 }
 
   constructor(parts: InputParts) {
@@ -307,21 +307,17 @@ export class InputBox implements Component, Focusable {
   /** Draws at most `most` rows. If they are few, the typed text has priority, then the suggestions, then the queue. */
   render(width: number, most = Infinity): string[] {
     const { theme, tui } = this.#parts
-    const rows = this.#rows(Math.max(1, width - boxSides))
-    const left = most - rows.length - boxEdges
+    const rows = this.#rows(insideOf(width))
+    const left = most - rows.length - ruleRows
     if (left < (this.popupOpen() ? leastList : 0)) return this.#bare(width, most)
     const popup = this.#list(width, Math.min(left, Math.max(3, Math.min(8, Math.floor(tui.terminal.rows / 3)))))
     const waiting = queueLines(this.#queue, width, theme)
     const queue = waiting.length + popup.length <= left ? waiting : []
     this.#drawn = { above: queue.length + popup.length, queue: queue.length }
     const { above, below } = this.#editor
-    const title = above > 0 ? `↑ ${above} more` : this.#popup.place()
-    const foot = below > 0 ? `↓ ${below} more` : ''
-    return [
-      ...queue,
-      ...popup,
-      ...boxed(rows, width, theme.accent, { title: theme.quiet(title), foot: theme.quiet(foot) }),
-    ]
+    const more = [...(above > 0 ? [`↑ ${above} more`] : []), ...(below > 0 ? [`↓ ${below} more`] : [])]
+    const title = more.length > 0 ? more.join(' · ') : this.#popup.place()
+    return [...queue, ...popup, ...ruled(rows, width, theme.accent, { title: theme.quiet(title) })]
   }
 
   /** The suggestions, or the search in the history. */
@@ -330,7 +326,7 @@ export class InputBox implements Component, Focusable {
     return this.#search ? this.#search.render(width, most).slice(0, most) : this.#popup.render(width, most)
   }
 
-  /** The text without a frame, for a screen with hardly any space: the row of the cursor, with the chosen suggestion above it. */
+  /** The text without a rule, for a screen with hardly any space: the row of the cursor, with the chosen suggestion above it. */
   #bare(width: number, most: number): string[] {
     const list = this.#list(width, 1)
     const inside = Math.max(1, width - bareMark.length)
@@ -358,7 +354,7 @@ export class InputBox implements Component, Focusable {
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     const { above, queue } = this.#drawn
     if (event.y >= above) {
-      const inside = { ...event, x: event.x - boxSides / 2, y: event.y - above, width: event.width - boxSides }
+      const inside = { ...event, x: event.x - inset, y: event.y - above, width: insideOf(event.width) }
       return this.#editor.handleMouse(inside)
     }
     if (event.type !== 'click' || event.button !== 'left' || this.#search || event.y < queue) return undefined

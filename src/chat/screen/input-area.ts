@@ -14,7 +14,7 @@ type InputAreaParts = {
   clock: Clock
   answer(ask: string, picks?: string[]): void
   broken(error: unknown): void
-  /** How many rows the area may have with the borders of the screen, and without them. */
+  /** How many rows the area may have with the title of the screen, and without it. */
   room(): number
   wholeRoom(): number
 }

@@ -1,14 +1,14 @@
 import type { Component, OverlayHandle, TUI } from '@earendil-works/pi-tui'
 import { GuardedComponent } from './guarded-component.ts'
 
-/** The rows above and below a part of the screen, and the columns at each of its sides. */
-export type ScreenMargin = { top: number; bottom: number; sides: number }
+/** The rows above and below a part of the screen. */
+export type ScreenMargin = { top: number; bottom: number }
 
-/** The size of the overlay, and the rows that it leaves free; both follow the window. */
+/** The height and the place of the overlay, and the rows that it leaves free, which follow the window. It is as wide as the window. */
 type OverlaySize = {
-  width(columns: number): number
   maxHeight: `${number}%`
-  margin?(): Pick<ScreenMargin, 'top' | 'bottom'>
+  anchor?: 'bottom-center'
+  margin?(): ScreenMargin
 }
 
 type OverlayParts = { tui: TUI; closed(): void; broken(error: unknown): void }
@@ -26,17 +26,18 @@ export class Overlay {
     return this.#shown !== undefined
   }
 
-  show(component: Component, { width, maxHeight, margin }: OverlaySize): void {
+  show(component: Component, { maxHeight, anchor, margin }: OverlaySize): void {
     const { tui, broken } = this.#parts
     this.#shown = tui.showOverlay(new GuardedComponent(component, broken), {
-      // The size is read at every paint, so that the component follows the window.
+      // The width and the margin are read at every paint, so that the component follows the window.
       get width() {
-        return width(tui.terminal.columns)
+        return tui.terminal.columns
       },
       get margin() {
         return margin?.() ?? 0
       },
       maxHeight,
+      ...(anchor && { anchor }),
     })
   }
 

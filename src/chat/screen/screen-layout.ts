@@ -11,7 +11,8 @@ import {
   setCapabilities,
   Container,
 } from '@earendil-works/pi-tui'
-import { hasSides, withoutSides, BottomBorder, TopBorder } from '../style/border.ts'
+import { oneLine } from '../style/safe-text.ts'
+import { rule } from '../style/widgets.ts'
 
 type ScreenParts = {
   terminal: Terminal
@@ -25,7 +26,7 @@ type ScreenParts = {
   status: Component
   /** How many blocks were added below the visible lines. */
   unseen(): number
-  /** Whether a card is open that needs the space of the borders. */
+  /** Whether a card is open that needs the space of the title. */
   reading(): boolean
   copy(text: string): Promise<string>
 }
@@ -33,7 +34,7 @@ type ScreenParts = {
 /** Lines that are visible both before and after a page of the transcript. */
 const sharedLines = 4
 
-/** With fewer rows there is no border, because the text needs its space. */
+/** With fewer rows there is no title, because the text needs its space. */
 const leastRows = 10
 
 /** The parts of the screen and their places. */
@@ -48,13 +49,10 @@ export type ScreenLayout = {
   page(by: 1 | -1): void
   /** How many rows remain for the transcript once the other parts are rendered. */
   height(): number
-  /** How many rows the input area may have if one line of the transcript remains; `wholeRoom` counts the rows of the borders too. */
+  /** How many rows the input area may have if one line of the transcript remains; `wholeRoom` counts the row of the title too. */
   room(): number
   wholeRoom(): number
-  /**
-   * How many rows and columns are between the edges of the screen and the inside of the transcript's frame; 0 in the normal buffer,
-   * because there the frame scrolls away.
-   */
+  /** How many rows are above and below the transcript; 0 in the normal buffer, because there the title scrolls away. */
   margin(): ScreenMargin
   /** Shows a message for a moment. */
   flash(words: string): void
@@ -81,7 +79,7 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     },
     // No `openUrl`: a click that only brings the window to the front must not follow an agent's link. The terminal has its own way to
     // open links.
-    copySelection: async (text) => (await copy(withoutSides(text))).startsWith('Copied') || 'Not copied',
+    copySelection: async (text) => (await copy(text)).startsWith('Copied') || 'Not copied',
   })
   const inputArea = new MeasuredContainer()
   const scroll = new ScrollView(transcript, {
@@ -91,16 +89,13 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     scrollbarTrackStyle: theme.quiet,
     scrollbarThumbStyle: theme.accent,
   })
-  const isFramed = () => terminal.rows >= leastRows && !parts.reading()
-  keepFrameBesideFlashes(tui, theme, isFramed)
-  const tall = { visible: () => isFramed() }
+  const isTitled = () => terminal.rows >= leastRows && !parts.reading()
   const working = new MeasuredContainer(parts.working)
   const board = new MeasuredContainer(parts.board)
   tui.setLayoutRoot(
     new VStack([
-      { component: new TopBorder(theme, parts.title), basis: 1, shrink: 0, ...tall },
+      { component: new TitleRule(theme, parts.title), basis: 1, shrink: 0, visible: isTitled },
       { component: scroll, basis: 0, grow: 1, minSize: 1 },
-      { component: new BottomBorder(theme), basis: 1, shrink: 0, ...tall },
       { component: board, basis: 'auto', shrink: 0 },
       { component: working, basis: 'auto', shrink: 0 },
       { component: inputArea, basis: 'auto', shrink: 1, minSize: 1 },
@@ -108,8 +103,7 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     ]),
   )
   const whole = () => terminal.rows - working.height - board.height - 1
-  const borders = () => (terminal.rows >= leastRows ? 2 : 0)
-  const height = () => Math.max(1, whole() - (parts.reading() ? 0 : borders()) - inputArea.height)
+  const height = () => Math.max(1, whole() - (isTitled() ? 1 : 0) - inputArea.height)
   return {
     tui,
     inputArea,
@@ -117,28 +111,15 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     toEnd: () => scroll.scrollToEnd(),
     page: (by) => tui.scrollBy(by * Math.max(1, scroll.viewportHeight - sharedLines)),
     height,
-    room: () => Math.max(3, whole() - borders() - 1),
+    room: () => Math.max(3, whole() - (terminal.rows >= leastRows ? 1 : 0) - 1),
     wholeRoom: () => Math.max(3, whole() - 1),
-    margin: () => {
-      const border = isFramed() ? 1 : 0
-      return { top: border, bottom: terminal.rows - whole() + inputArea.height + border, sides: 2 }
-    },
+    margin: () => ({ top: isTitled() ? 1 : 0, bottom: terminal.rows - whole() + inputArea.height }),
     flash: (words) => tui.flash(words),
     stop: () => tui.stop({ preserveScreen: true }),
     resume: () => {
       tui.start()
       tui.requestRender(true)
     },
-  }
-}
-
-/** The library shows messages in the upper right corner for a moment; this continues the frame beside them. */
-function keepFrameBesideFlashes(tui: TuiAltScreen, theme: Theme, isFramed: () => boolean): void {
-  const { flashes } = tui as unknown as { flashes: Component }
-  const render = flashes.render.bind(flashes)
-  flashes.render = (width) => {
-    if (!isFramed() || !hasSides(width)) return render(width)
-    return render(width - 2).map((line, row) => line + theme.accent(row === 0 ? '─╮' : ' │'))
   }
 }
 
@@ -153,11 +134,11 @@ const undrawn = {
   previousViewportTop: 0,
 }
 
-/** In the normal buffer the terminal itself scrolls, so the text has no borders at its sides. */
+/** In the normal buffer the terminal itself scrolls. */
 function normalBuffer(parts: ScreenParts): ScreenLayout {
   const tui = new TuiMainScreen(parts.terminal)
   const inputArea = new MeasuredContainer()
-  const top = new TopBorder(parts.theme, parts.title, { sides: false })
+  const top = new TitleRule(parts.theme, parts.title)
   const below = [parts.board, parts.working, inputArea, parts.status]
   for (const component of [top, parts.transcript, ...below]) tui.addChild(component)
   const spacer = new Spacer(1)
@@ -190,10 +171,29 @@ function normalBuffer(parts: ScreenParts): ScreenLayout {
     height,
     room,
     wholeRoom: room,
-    margin: () => ({ top: 0, bottom: 0, sides: 0 }),
+    margin: () => ({ top: 0, bottom: 0 }),
     flash: () => {},
     stop,
     resume,
+  }
+}
+
+/** The rule above the transcript, with its title. */
+class TitleRule implements Component {
+  #theme: Theme
+  #title: () => readonly string[]
+
+  constructor(theme: Theme, title: () => readonly string[]) {
+    this.#theme = theme
+    this.#title = title
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    const { accent, strong } = this.#theme
+    const words = this.#title().map((word) => oneLine(word, 200))
+    return [rule(width, accent, strong(accent(words.join(' · '))))]
   }
 }
 

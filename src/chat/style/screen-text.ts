@@ -3,6 +3,9 @@ import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works
 /** A longer run without a break is split, because the library would measure it repeatedly. */
 const longestRun = 4096
 
+/** Marks a prompt, so that terminals can jump to it; must be at the beginning of a line. */
+export const promptMark = '\x1b]133;A\x07'
+
 /** Wraps plain text at words where possible; no line is wider than `width`. */
 export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => runs(line).flatMap((run) => wrapTextWithAnsi(run, Math.max(1, width))))

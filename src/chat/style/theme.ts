@@ -7,7 +7,7 @@ export type Paint = (text: string) => string
 /** The purposes of colours. The colour law below says which colour each purpose has. */
 export type Theme = {
   name: 'dark' | 'light' | 'plain'
-  /** The border, its title and the large letters. */
+  /** The rules, the title and the large letters. */
   accent: Paint
   strong: Paint
   quiet: Paint
@@ -37,7 +37,7 @@ export type Theme = {
  *    The background is theirs; to emphasize something, both colours are reversed.
  * 2. No meaning is in a colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
  * 3. Red is for failures, removed lines and danger, green for success and added lines, yellow for what waits for a person; for nothing else.
- * 4. One accent: the border, its title, the large letters, and links.
+ * 4. One accent: the rules, the title, the large letters, and links.
  * 5. Each agent has one colour, the same in every session, and never one of rule 3. No two agents of a roster share one:
  *    the first three differ in hue, the next two are brighter, and those after them are underlined too.
  * 6. Less important text is dim, more important text is bold; neither is a colour.

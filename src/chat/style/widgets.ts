@@ -124,34 +124,38 @@ export class ChoiceList<T extends Choice> {
   }
 }
 
-/** The columns that a box takes for its sides. */
-export const boxSides = 4
+/** The columns before the text below a rule; only rules and the marks of the transcript begin in the first column. */
+export const inset = 1
 
-/** Lines in a frame of exactly `width` columns; `title` and `foot` sit in its upper and lower edge. */
-export function boxed(
+/** The width of the text below a rule. */
+export const insideOf = (width: number): number => Math.max(1, width - inset)
+
+/** A rule of exactly `width` columns, with words in it if there are any. */
+export function rule(width: number, paint: Paint, words = ''): string {
+  if (visibleWidth(words) === 0 || width <= 10) return paint('─'.repeat(width))
+  const title = truncateToWidth(words, width - 6, '…')
+  return `${paint('──')} ${title} ${paint('─'.repeat(width - 4 - visibleWidth(title)))}`
+}
+
+/** Lines of exactly `width` columns below a titled rule, and below them the hints of `foot`. */
+export function ruled(
   lines: readonly string[],
   width: number,
   paint: Paint,
-  words: { title?: string; foot?: string } = {},
+  { title, foot }: { title?: string; foot?: string } = {},
 ): string[] {
-  const inside = Math.max(1, width - boxSides)
-  return [
-    edge('╭', '╮', width, paint, words.title),
-    ...lines.map((line) => `${paint('│')} ${fitToWidth(line, inside)} ${paint('│')}`),
-    edge('╰', '╯', width, paint, words.foot),
-  ]
+  return [rule(width, paint, title), ...insetLines([...lines, ...(foot === undefined ? [] : [foot])], width)]
+}
+
+/** Lines filled to `width` columns, each with the inset. */
+export function insetLines(lines: readonly string[], width: number): string[] {
+  return lines.map((line) => ' '.repeat(inset) + fitToWidth(line, insideOf(width)))
 }
 
 /** A line cut or filled to exactly that width. */
 export function fitToWidth(line: string, width: number): string {
   const cut = truncateToWidth(line, width, '…')
   return cut + ' '.repeat(Math.max(0, width - visibleWidth(cut)))
-}
-
-function edge(left: string, right: string, width: number, paint: Paint, words = ''): string {
-  const label = visibleWidth(words) > 0 && width > 10 ? ` ${truncateToWidth(words, width - 6, '…')} ` : ''
-  const rest = Math.max(0, width - 3 - visibleWidth(label))
-  return `${paint(`${left}─`)}${label}${paint(`${'─'.repeat(rest)}${right}`)}`
 }
 
 /** One line to type in; a secret line shows only how much was typed. */

@@ -1,7 +1,7 @@
 import type { Paint, Theme } from '../../chat/style/theme.ts'
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { elapsed } from '../../chat/style/numbers.ts'
-import { boxed, boxSides, fitToWidth } from '../../chat/style/widgets.ts'
+import { fitToWidth } from '../../chat/style/widgets.ts'
 
 /** One agent of the crew as the watch shows it. */
 export type WatchedSlot = {
@@ -153,7 +153,22 @@ function tile(slot: WatchedSlot, { columns, rows }: WatchSize, { theme, now, cho
   const cut = whole
     ? lines
     : lines.map((line) => (visibleWidth(line) > inside ? truncateToWidth(line, inside, '…') : line))
-  return boxed(cut, columns, chosen ? theme.accent : theme.quiet, { title }).slice(0, rows)
+  return boxed(cut, columns, chosen ? theme.accent : theme.quiet, title).slice(0, rows)
+}
+
+/** The columns that the sides of a tile take. */
+const boxSides = 4
+
+/** Lines in a frame of exactly `width` columns, because tiles are side by side; the title is in its upper edge. */
+function boxed(lines: readonly string[], width: number, paint: Paint, title: string): string[] {
+  const inside = Math.max(1, width - boxSides)
+  const label = width > 10 ? ` ${truncateToWidth(title, width - 6, '…')} ` : ''
+  const rest = Math.max(0, width - 3 - visibleWidth(label))
+  return [
+    `${paint('╭─')}${label}${paint(`${'─'.repeat(rest)}╮`)}`,
+    ...lines.map((line) => `${paint('│')} ${fitToWidth(line, inside)} ${paint('│')}`),
+    paint(`╰${'─'.repeat(Math.max(0, width - 2))}╯`),
+  ]
 }
 
 function paintOf(state: WatchedSlot['state'], theme: Theme): Paint {

@@ -18,9 +18,8 @@ import { callLines } from './call-lines.ts'
 import { commandOutputLines } from './command-output-lines.ts'
 import { boardLines } from './board-lines.ts'
 import { Prose } from '../markdown/markdown.ts'
-import { promptMark } from '../../style/border.ts'
 import { bounded, safeText, oneLine } from '../../style/safe-text.ts'
-import { GrowingLines, fit, indented, wrapped } from '../../style/screen-text.ts'
+import { GrowingLines, fit, indented, promptMark, wrapped } from '../../style/screen-text.ts'
 
 /** A text whose beginning or end may be missing. */
 type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>

@@ -1,9 +1,7 @@
 import type { Block } from '../block.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
-import { isAgentSpeech, isGrowing } from '../block.ts'
+import { isAgentSpeech } from '../block.ts'
 import { BlockRenderer } from './block-renderer.ts'
-import { innerWidth, withSides } from '../../style/border.ts'
-import { GrowingLines } from '../../style/screen-text.ts'
 
 /** A line that must stay in place: its block, and how many lines into the block it is. */
 export type ScrollAnchor = { placed: PlacedBlock; into: number }
@@ -12,15 +10,9 @@ export type ScrollAnchor = { placed: PlacedBlock; into: number }
 export class TranscriptLayout {
   readonly lines: string[] = []
   #head: readonly string[] = []
-  /** How many lines belong to blocks; empty lines fill the rest of the screen. */
-  #full = 0
   #starts: number[] = []
   #blocks: PlacedBlock[] = []
   #dirty = 0
-
-  get full(): number {
-    return this.#full
-  }
 
   /** Marks the lines from a block on as outdated. */
   touch(at: number): void {
@@ -40,7 +32,7 @@ export class TranscriptLayout {
     if (from === Infinity) return undefined
     const { lines } = this
     this.#dirty = Infinity
-    lines.length = from === 0 ? 0 : (this.#starts[from] ?? this.#full)
+    lines.length = from === 0 ? 0 : (this.#starts[from] ?? lines.length)
     if (from === 0) lines.push(...this.#head)
     this.#starts.length = this.#blocks.length = from
     for (let at = from; at < blocks.length; at++) {
@@ -52,14 +44,7 @@ export class TranscriptLayout {
       for (const line of placed.lines) lines.push(line)
       for (let left = placed.guess(width); left > 0; left--) lines.push('')
     }
-    this.#full = lines.length
     return from
-  }
-
-  /** Adds empty lines up to that height. */
-  fill(height: number, empty: string): void {
-    this.lines.length = this.#full
-    while (this.lines.length < height) this.lines.push(empty)
   }
 
   /** The block at a line; undefined above the first block. */
@@ -98,7 +83,6 @@ export class PlacedBlock {
   /** The index of the block. */
   at = 0
   #rendered = new BlockRenderer()
-  #sided = new GrowingLines()
   #shown = false
 
   constructor(block: Block) {
@@ -111,19 +95,8 @@ export class PlacedBlock {
     return key === undefined || key < 0 ? undefined : key
   }
 
-  refresh(columns: number, context: RenderContext, open: boolean, isOpen?: (key: number) => boolean): void {
-    const lines = this.#rendered.lines(
-      this.block,
-      this.before,
-      context.sides ? innerWidth(columns) : columns,
-      context,
-      open,
-      isOpen,
-    )
-    this.lines = context.sides
-      ? this.#sided.map(lines, columns, (line) => withSides(line, columns, context.theme))
-      : lines
-    if (!isGrowing(this.block)) this.#sided.forget()
+  refresh(width: number, context: RenderContext, open: boolean, isOpen?: (key: number) => boolean): void {
+    this.lines = this.#rendered.lines(this.block, this.before, width, context, open, isOpen)
     this.#shown = true
   }
 
@@ -134,7 +107,6 @@ export class PlacedBlock {
 
   forget(): void {
     this.#rendered.forget()
-    this.#sided.forget()
   }
 }
 

@@ -5,7 +5,6 @@ import type { RenderContext } from '../markdown/render-context.ts'
 import { isAtWork } from '../agent-rows.ts'
 import { canOpen } from '../block.ts'
 import { TranscriptLayout, PlacedBlock, leadDiffers, roughSize } from './transcript-layout.ts'
-import { innerWidth, withSides } from '../../style/border.ts'
 
 /** The part of the library's scroll view that the transcript uses. */
 export type Scroll = {
@@ -127,7 +126,9 @@ export class Transcript implements Component {
     return { handled: true }
   }
 
-  render(width: number): string[] {
+  render(columns: number): string[] {
+    // The last column is left to the scroll bar, which comes and goes and would hide the ends of lines.
+    const width = this.#scroll ? Math.max(1, columns - 1) : columns
     if (width !== this.#width) this.#staleAll(() => true)
     this.#width = width
     const anchor = this.#anchor()
@@ -139,22 +140,18 @@ export class Transcript implements Component {
   }
 
   #layOut(anchor: ScrollAnchor | undefined): void {
-    const { context, height } = this.#parts
-    const side = (line: string) => (context.sides ? withSides(line, this.#width, context.theme) : line)
-    this.#layout.setHead(this.#headLines(context.sides ? innerWidth(this.#width) : this.#width).map(side))
+    this.#layout.setHead(this.#headLines(this.#width))
     const from = this.#layout.layOut(this.#placed, this.#width)
     if (anchor && from !== undefined && from <= anchor.placed.at) this.#keep(anchor)
     else if (!anchor) this.#showUnread()
     this.#unread = undefined
-    // The sides reach the lower edge of the screen, even if the blocks do not.
-    this.#layout.fill(context.sides ? height() : 0, side(''))
   }
 
   /** Scrolls to the beginning of a text of a command that is longer than the screen. */
   #showUnread(): void {
     const placed = this.#unread
     const line = placed && this.#layout.lineOf({ placed, into: 0 })
-    if (line === undefined || this.#layout.full - line <= this.#parts.height()) return
+    if (line === undefined || this.#layout.lines.length - line <= this.#parts.height()) return
     // An empty line separates the text from the block before it.
     this.#keep({ placed: placed!, into: placed!.before ? 1 : 0 })
   }
@@ -250,7 +247,7 @@ export class Transcript implements Component {
     const scroll = this.#scroll
     const line = this.#layout.lineOf(anchor)
     if (!scroll || line === undefined) return
-    scroll.updateLayout(this.#layout.full, scroll.viewportHeight, this.#parts.repaint)
+    scroll.updateLayout(this.#layout.lines.length, scroll.viewportHeight, this.#parts.repaint)
     scroll.scrollTo(line)
   }
 

@@ -11,8 +11,6 @@ export type RenderContext = {
   lazy: LazyDetails
   /** Whether the terminal can open a link. */
   links: boolean
-  /** Whether the border has sides. */
-  sides: boolean
   /** Whether the name of a language is left out above its code. */
   unnamed?: true
   /** The current time, for the elapsed time of a working agent. */

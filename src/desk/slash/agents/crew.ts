@@ -12,7 +12,7 @@ const verbs = ['read', 'answer', 'attach', 'kill'] as const
 /** How many lines of an agent's terminal are shown. */
 const lines = 40
 
-/** The columns that the chat's border takes. */
+/** The columns that the chat's own margins take: the indent of what a command says, and the column of the scroll bar. */
 const margin = 8
 
 export function crewCommand(controls: DeskControls): Command {
