@@ -51,7 +51,7 @@ await runTests(
     // Most tests that take long wait for a process or a disk: with two for each processor none of these is idle.
     concurrency: 2 * availableParallelism(),
     // A full run proves more, and so does a real CLI: both take their time.
-    timeout: process.env.FULL === '1' ? 1_800_000 : drivesReal ? 600_000 : 180_000,
+    timeout: process.env.FULL === '1' ? 5_400_000 : drivesReal ? 600_000 : 180_000,
   },
   values.report,
 )
