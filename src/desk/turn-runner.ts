@@ -171,7 +171,7 @@ export class TurnRunner {
     await Promise.all([this.#served?.close(), this.#jobs?.close()])
   }
 
-  /** Resolves at once while an agent works; a turn that has ended, but still saves its last facts, is waited for. */
+  /** Resolves at once while an agent works; waits for a turn that only saves its last facts. */
   async saved(): Promise<void> {
     if (!this.running) await this.#newest
   }

@@ -44,7 +44,7 @@ export type AppOptions = SessionOptions & {
   keepsAgents?: true
 }
 
-/** Where a run takes place, and the rules that hold in it. */
+/** The folder of a run, and the rules that hold in it. */
 export type AppPlace = {
   io: Io
   place: Place
