@@ -63,7 +63,7 @@ function problemsOf({ checkups, noSandbox, sandbox }: Examination): Problem[] {
 const sandboxProblem = (none: string): Problem => ({
   mark: '!',
   name: 'sandbox',
-  wrong: 'there is none on this machine',
+  wrong: 'this machine has no sandbox',
   next: `${none.replace(/\.$/, '')}; what protects instead: termaite doctor --security`,
 })
 

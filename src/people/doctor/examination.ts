@@ -39,7 +39,7 @@ export type ExaminationParts = {
   examined?(done: number): void
 }
 
-/** The agents that were named, or all of them. Throws a UsageError if there is none. */
+/** The agent of that name, or all of them. Throws a UsageError if no agent is left. */
 export function agentsToExamine(settings: Settings, name?: string, at?: Parameters<typeof noAgentWords>[1]) {
   const { agents } = settings
   if (agents.length === 0) throw new UsageError(noAgentWords(settings, at))
