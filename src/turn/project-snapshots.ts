@@ -7,7 +7,12 @@ import { withFolderSnapshots } from '../safety/snapshots/folder-snapshots.ts'
 import { snapshots } from '../safety/snapshots/snapshots.ts'
 
 /** Opens the snapshots of a project and of the folders that were added to it, now or in earlier turns. */
-export function openSnapshots(io: Io, place: Pick<Place, 'home' | 'root'>, project: Project, added?: AddedFolders): Snapshots {
+export function openSnapshots(
+  io: Io,
+  place: Pick<Place, 'home' | 'root'>,
+  project: Project,
+  added?: AddedFolders,
+): Snapshots {
   const dir = `${place.home}/projects/${project.slug}/snapshots`
   const open = (dir: string, root: string, canBeGone = false) =>
     snapshots({ dir, root, env: io.env, clock: io.clock, canBeGone })

@@ -2,7 +2,18 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, watch, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ownerMark } from '../../src/base/process/owner.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
@@ -118,7 +129,12 @@ test('an imported session is deleted with its copy, also once it was continued',
   const machine = new Machine(t)
   machine.agents({ alpha: 'cat >/dev/null; echo heard' }, { metaInstruction: false, thinking: 'off' })
   const uuid = '00000000-0000-4000-8000-000000000001'
-  const journal = join(machine.folder, 'home/.claude/projects', machine.project.replaceAll(/[^a-zA-Z0-9]/g, '-'), `${uuid}.jsonl`)
+  const journal = join(
+    machine.folder,
+    'home/.claude/projects',
+    machine.project.replaceAll(/[^a-zA-Z0-9]/g, '-'),
+    `${uuid}.jsonl`,
+  )
   const text = readFileSync(join(import.meta.dirname, '../fixtures/journals/claude.jsonl'), 'utf8')
   mkdirSync(dirname(journal), { recursive: true })
   writeFileSync(journal, text.replaceAll('/rig/project', machine.project))

@@ -8,7 +8,15 @@ import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { realClock } from '../../base/time/clock.ts'
 import { TurnRecords, lastRedoable, lastUndoable, undoPrompt } from './turn-records.ts'
-import { RecentTrees, asideFolder, beginStore, cleanUp, isCleanupDue, requestCleanup, usualLimits } from './retention.ts'
+import {
+  RecentTrees,
+  asideFolder,
+  beginStore,
+  cleanUp,
+  isCleanupDue,
+  requestCleanup,
+  usualLimits,
+} from './retention.ts'
 import { NoRoom, SnapshotsOff, openRepository, readablePath, splitPaths } from './snapshot-repository.ts'
 import { changedMarks, secretFileMarks } from './uncopied-files.ts'
 import { messageOf } from '../../base/error-message.ts'
