@@ -61,7 +61,7 @@ export type ProjectDoc = {
 }
 
 /**
- * What is left to erase of a session: its lines before a position of the log, its turns, the hashes of long bodies in its entries, and the
+ * The remains of a session that is being deleted: its lines before a position of the log, its turns, the hashes of long bodies in its entries, and the
  * names of its copies among the imported sessions. It holds no words of the session.
  */
 export type Deletion = { until: number; turns: string[]; bodies: string[]; copies: string[] }

@@ -118,7 +118,7 @@ test('a session that a fork begins with, or that is at work or open elsewhere, i
   golden(t, [open.code, open.err], { ...varying, [`process ${window.pty.pid}`]: 'process <pid>' })
   window.pty.kill('SIGKILL')
   await window.exited
-  // This process is alive, and has not ended the turn.
+  // The process of the test is alive, so the turn counts as running.
   machine.leavePrompt('third', ownerMark())
   const working = await machine.call(['sessions', 'delete', first!.id, '--yes'])
   golden(t, [working.code, working.err], varying)
