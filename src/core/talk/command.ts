@@ -1,5 +1,6 @@
 import type { Entry, WorkStatus } from './entry.ts'
 import type { Ask } from './question.ts'
+import type { ThemeName } from '../screen/themes.ts'
 
 /** A kept record of an agent that worked inside an earlier turn. */
 export type EarlierWork = {
@@ -43,6 +44,8 @@ export type CommandScreen = {
    * a board has no such function.
    */
   board?(earlier: readonly EarlierWork[]): boolean
+  /** Lets the person choose a theme, and shows each one at once. A screen without colours has no such function. */
+  theme?(now: ThemeName, cancelled: AbortSignal): Promise<ThemeName | undefined>
   exit(): void
 }
 

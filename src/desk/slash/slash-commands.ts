@@ -35,6 +35,7 @@ import { promptCommands } from './agents/server-prompts.ts'
 import { rememberCommand } from './conversation/remember.ts'
 import { rewindCommand } from './conversation/rewind.ts'
 import { refreshSystemCommand } from './system.ts'
+import { themeCommand } from './theme.ts'
 import { thinkCommand } from './agents/think.ts'
 import { thumbCommands } from './conversation/thumb.ts'
 import { todosCommand } from './agents/todos.ts'
@@ -71,6 +72,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     rememberCommand(controls),
     statusCommand(controls),
     configCommand(controls),
+    themeCommand(controls),
     setupCommand(controls),
     modeCommand(controls),
     coordinatorCommand(controls),
