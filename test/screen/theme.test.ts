@@ -26,7 +26,7 @@ test(
     await sitting.shows('The theme is colour-blind')
     const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
     assert.equal(settings.theme, 'colour-blind')
-    await window.end()
+    window.end()
 
     const again = new ProgramWindow(machine, looks.dark)
     t.after(() => again.end())
