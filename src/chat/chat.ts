@@ -2,7 +2,7 @@ import type { Env } from '../base/env.ts'
 import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../base/time/clock.ts'
 import type { Command, CommandScreen } from '../core/talk/command.ts'
-import type { ThemeName } from '../core/screen/themes.ts'
+import type { ThemeName } from '../core/talk/themes.ts'
 import type { Background } from './style/theme.ts'
 import { isNote } from '../core/talk/command.ts'
 import type { ChatDesk, DeskEvent, DeskEvents } from './desk/chat-desk.ts'
@@ -76,7 +76,7 @@ class Chat {
   #events: DeskEvents | undefined
   #state: BoundedState
   #theme: ThemeSwitch
-  /** What the terminal says about its background, and the theme that is shown. */
+  /** The background of the terminal, as far as it is known, and the theme that is shown. */
   #colours: { background: Background; name: ThemeName }
   #context: RenderContext
   #transcript: Transcript

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { ThemeName } from '../../src/core/screen/themes.ts'
+import type { ThemeName } from '../../src/core/talk/themes.ts'
 import { themes } from '../../src/chat/style/theme-table.ts'
 import { sit } from './sitting.ts'
 import { keys } from '../screen/program-window.ts'

@@ -1,7 +1,7 @@
 import type { WorkMode, Leash } from '../../core/work/agent.ts'
-import type { CommandList, CommandScreen } from '../../core/talk/command.ts'
+import type { CommandList, CommandScreen, SaidHow } from '../../core/talk/command.ts'
 import type { BudgetAmounts, Entry, Event } from '../../core/talk/entry.ts'
-import type { ThemeName } from '../../core/screen/themes.ts'
+import type { ThemeName } from '../../core/talk/themes.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
 /** An agent as the status line shows it; `left` is the free part of its context window, from 1 to 0. */
@@ -90,7 +90,7 @@ export type DeskEvent =
   /** The running turn was cancelled; its end may take a moment. */
   | { type: 'stopping' }
   /** Output of a command, which is not kept. */
-  | { type: 'said'; text: string; how: 'note' | 'text' | 'error' }
+  | { type: 'said'; text: string; how: SaidHow }
   /** Another conversation takes the screen; these are its newest entries. */
   | { type: 'opened'; entries: Entry[]; more: boolean }
 

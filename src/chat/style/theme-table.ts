@@ -1,5 +1,5 @@
 import type { Env } from '../../base/env.ts'
-import type { ThemeName } from '../../core/screen/themes.ts'
+import type { ThemeName } from '../../core/talk/themes.ts'
 import type { Background, Paint, Theme } from './theme.ts'
 import { bold, both, dark, light, named, none, plain, sgr, underline } from './theme.ts'
 

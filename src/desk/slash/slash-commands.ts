@@ -5,6 +5,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { addDirCommand } from './agents/add-dir.ts'
 import { agentsCommand } from './agents/agents.ts'
 import { auditCommand } from './audit.ts'
+import { btwCommand } from './conversation/btw.ts'
 import { changeCommands } from './conversation/diff-undo.ts'
 import { clearCommand } from './conversation/clear.ts'
 import { configCommand } from './config.ts'
@@ -56,6 +57,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     addDirCommand(controls),
     thinkCommand(controls),
     ...changeCommands(controls),
+    btwCommand(controls),
     reviewCommand(controls),
     raceCommand(controls),
     rewindCommand(controls),

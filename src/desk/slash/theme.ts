@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { themeMeanings, themeNames } from '../../core/screen/themes.ts'
+import { themeMeanings, themeNames } from '../../core/talk/themes.ts'
 import { choose, goingOn, knownWord } from './shared/choice.ts'
 
 export function themeCommand(controls: DeskControls): Command {

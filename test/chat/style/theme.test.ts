@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Theme } from '../../../src/chat/style/theme.ts'
-import { themeNames } from '../../../src/core/screen/themes.ts'
+import { themeNames } from '../../../src/core/talk/themes.ts'
 import { themeFor, themes } from '../../../src/chat/style/theme-table.ts'
 import { firstTheme, followBackground, dark, light, plain, ThemeSwitch } from '../../../src/chat/style/theme.ts'
 
