@@ -16,10 +16,12 @@ import { stateNames } from '../../../chat/desk/chat-desk.ts'
 export function agentsCommand(controls: DeskControls): Command {
   return {
     name: 'agents',
-    help: 'Show the agents and what they may do.',
+    help: 'Show the agents and what they may do; switch, order, add and remove them.',
     matters: true,
-    async run(_args, { say }) {
+    async run(_args, world) {
+      const { say } = world
       const app = controls.app()
+      if (world.screen.list) return (await import('./agent-list.ts')).showAgents(controls, world)
       if (app.settings.agents.length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))
       const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing()))
       say([...lines, ...(await subagentLines(app))].join('\n'), 'text')
