@@ -197,7 +197,7 @@ function PipelinePart({ task: { id: shown, pipeline: place } }: { task: Task }) 
       {asks ? (
         <QuestionForm
           asked={{
-            text: `The pipeline has ${asks.passed}. Tasks at work go on; no further one begins. How should it go on?`,
+            text: `The pipeline has ${asks.passed}. Running tasks continue; no further one begins. What should happen next?`,
             options: pipelineOptions(asks),
           }}
           answer={(picks) => act(request('POST /api/pipelines/:id/answer', { id }), { picks })}
