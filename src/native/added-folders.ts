@@ -106,7 +106,7 @@ export function setFolders(set: readonly string[], place: FolderPlace): { folder
   return { folders, warnings }
 }
 
-/** The sentence that tells an agent about the added folders; undefined if there are none. */
+/** The sentence that tells an agent about the added folders; undefined without added folders. */
 export function foldersWords(folders: readonly string[]): string | undefined {
   if (folders.length === 0) return undefined
   const each = folders.map((folder) => {

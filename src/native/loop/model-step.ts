@@ -8,7 +8,7 @@ export type Call = Extract<ModelEvent, { type: 'call' }>
 
 type Whole = { text: string; calls: Call[]; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
 
-/** One answer of the model, or the reason why there is none, and its usage. */
+/** One answer of the model, or the reason why the model gave no answer, and its usage. */
 export type Answer = { usage: Usage[] } & (
   | (Whole & { failure?: undefined })
   | { failure: Failure; invalid?: InvalidRequest }

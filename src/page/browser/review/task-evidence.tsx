@@ -15,7 +15,7 @@ const longestOutput = 5_000_000
 
 const hasPassed = ({ exit }: TaskCheck) => exit === 0
 
-/** Formats the number of checks: "2 checks passed, 1 failed", or a sentence if there are none. */
+/** Formats the number of checks: "2 checks passed, 1 failed", or a sentence if nothing was checked. */
 function evidenceWords(checks: readonly TaskCheck[]): string {
   const passed = checks.filter(hasPassed).length
   const failed = checks.length - passed
