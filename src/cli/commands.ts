@@ -31,13 +31,14 @@ export const commands: readonly CliCommand[] = [
     name: 'doctor',
     words: '[agent]',
     summary:
-      'Check each agent: is it installed and logged in, does it answer, is it out of quota, what may it do. Exits 1 if no agent works.',
+      'Check each agent: is it installed and logged in, does it answer, is it out of quota, what may it do. Shows problems first, each with the next step, on one screen. Exits 1 if no agent works.',
     flags: {
       security: { help: 'show what each agent may do, and who else can read termaite’s files' },
       quick: { help: 'do not ask any agent for an answer' },
+      verbose: { short: 'v', help: 'show everything about each agent, the language servers and the sandbox' },
       ...json,
     },
-    examples: ['termaite doctor', 'termaite doctor claude', 'termaite doctor --security'],
+    examples: ['termaite doctor', 'termaite doctor claude', 'termaite doctor --verbose', 'termaite doctor --security'],
     load: () => import('./commands/machine/doctor.ts'),
   },
   {
@@ -48,18 +49,20 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'sessions',
-    words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|export <id>|move <old folder>]',
+    words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|delete <id>|export <id>|move <old folder>]',
     summary:
-      'List, read, search, resume, rename and export past conversations; move one to the folder where its project is now. Those of the coordinator are marked; a search finds the words of its workers too.',
+      'List, read, search, resume, rename, delete and export past conversations; move one to the folder where its project is now. Those of the coordinator are marked; a search finds the words of its workers too. Deleting asks first, and erases the words, long outputs and snapshots of that session for good.',
     flags: {
       all: { help: 'include every project' },
       format: { value: 'format', choices: ['markdown', 'json', 'jsonl'], help: 'with export: the file format' },
+      ...yes,
       ...json,
     },
     examples: [
       'termaite sessions',
       'termaite sessions search "flaky test"',
       'termaite sessions export 01k --format markdown > talk.md',
+      'termaite sessions delete 01k',
     ],
     load: () => import('./commands/sessions.ts'),
   },

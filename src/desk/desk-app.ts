@@ -1,6 +1,6 @@
 import type { Leash, Strategy, WorkMode } from '../core/work/agent.ts'
 import type { Thinking } from '../core/talk/framework.ts'
-import type { App, AppOptions } from '../turn/app.ts'
+import type { App, AppOptions, AppRecords } from '../turn/app.ts'
 import type { Io } from '../core/io.ts'
 import type { Place } from '../home/place.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -26,6 +26,8 @@ export type DeskAppParts = {
   wishes: AppOptions
   /** Reads the settings again. */
   read(): Promise<Settings>
+  /** Called when another session is open. */
+  entered?(session: string): void
 }
 
 /** `until`: the position of the log up to which a fork takes over this session. */
@@ -88,6 +90,7 @@ export class DeskApp {
     this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }
     this.#use()
     this.pages = pagesOf(this.app)
+    this.#parts.entered?.(session.id)
   }
 
   async reload(): Promise<void> {
@@ -169,4 +172,4 @@ export class DeskApp {
   }
 }
 
-const pagesOf = ({ project, session }: App) => new HistoryPages(project.log, session)
+const pagesOf = ({ project, session }: AppRecords) => new HistoryPages(project.log, session)
