@@ -91,6 +91,9 @@ export class Foresight {
     this.#emptied.abort()
     this.#emptied = new AbortController()
     const { warm, io } = this.#parts.app()
-    callAfter(io.clock, emptyMs, this.#emptied.signal, () => void warm?.dropForeseen())
+    callAfter(io.clock, emptyMs, this.#emptied.signal, () => {
+      // Nothing waits for the end of a process that nobody needs.
+      void warm?.dropForeseen()
+    })
   }
 }

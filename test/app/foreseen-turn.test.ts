@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { prepareAgent } from '../../src/app/foreseen-turn.ts'
 import { TrustBook } from '../../src/safety/trust/folder-trust.ts'
 import { labelledProcesses } from '../base/alive.ts'
+import { until } from '../until.ts'
 import { pathOf } from '../system-path.ts'
 import type { Seating } from '../desk/desk.ts'
 import type { AgentSettings } from '../../src/settings/agent-settings.ts'
@@ -27,52 +28,59 @@ async function chat(t: TestContext, wishes: Seating['wishes'] = { keepsAgents: t
     contextWindowTokens: 200_000,
     env: { LABEL: label },
   }
-  const { desk, until } = await sitDown(
-    t,
-    folder,
-    { plain: 'echo hello' },
-    { path: pathOf(bin), agents: [claude], wishes },
-  )
-  const running = async () => (await labelledProcesses(label)).length
+  const { desk } = await sitDown(t, folder, { plain: 'echo hello' }, { path: pathOf(bin), agents: [claude], wishes })
   return {
     desk,
-    until,
     project: join(folder, 'project'),
-    /** Whether the agent runs once its start was foreseen. */
-    async starts(name = 'claude', change: Partial<App> = {}): Promise<boolean> {
-      await prepareAgent({ ...desk.app(), ...change }, { name, aimed: false })
-      return (await running()) > 0
-    },
+    prepare: (name: string, change: Partial<App> = {}) =>
+      prepareAgent({ ...desk.app(), ...change }, { name, aimed: false }),
+    running: async () => (await labelledProcesses(label)).length,
   }
 }
 
+/** Waits until the system shows the one process that was started. */
+const oneRuns = (running: () => Promise<number>) => until(async () => (await running()) === 1)
+
 test('an agent is started ahead in a folder that nothing steers, and only once', async (t) => {
-  const { starts } = await chat(t)
-  assert.deepEqual([await starts('plain'), await starts(), await starts()], [false, true, true])
+  const { prepare, running } = await chat(t)
+  await prepare('plain')
+  const before = await running()
+  await prepare('claude')
+  await oneRuns(running)
+  await prepare('claude')
+  assert.deepEqual([before, await running()], [0, 1])
 })
 
 test('a run that keeps no agents starts none ahead, and neither does a coordinator', async (t) => {
-  const [cold, coordinator] = [await chat(t, {}), await chat(t)]
-  assert.deepEqual([await cold.starts(), await coordinator.starts('claude', { mode: 'coordinator' })], [false, false])
+  const [cold, chatting] = [await chat(t, {}), await chat(t)]
+  await cold.prepare('claude')
+  await chatting.prepare('claude', { mode: 'coordinator' })
+  assert.deepEqual([await cold.running(), await chatting.running()], [0, 0])
 })
 
 test('nothing is started ahead before the person trusts what steers agents in the folder', async (t) => {
-  const { starts, project, desk } = await chat(t)
+  const { prepare, running, project, desk } = await chat(t)
   mkdirSync(join(project, '.claude'))
   writeFileSync(join(project, '.claude', 'settings.json'), '{"hooks":{}}')
-  const before = await starts()
+  await prepare('claude')
+  const before = await running()
   const { store, place } = desk.app()
   const book = new TrustBook(store, { own: place.home })
   await book.trust(place.root, (await book.of(place.root)).mark)
-  assert.deepEqual([before, await starts()], [false, true])
+  await prepare('claude')
+  await oneRuns(running)
+  assert.equal(before, 0)
 })
 
 test('nothing is started ahead before the person shares the conversation with the agent', async (t) => {
-  const { starts, desk } = await chat(t)
+  const { prepare, running, desk } = await chat(t)
   desk.controls.aim('plain')
   desk.submit('hello')
   await desk.idle()
   const { settings } = desk.app()
-  const asks = await starts('claude', { settings: { ...settings, sharing: 'ask' } })
-  assert.deepEqual([asks, await starts('claude', { settings: { ...settings, sharing: 'all' } })], [false, true])
+  await prepare('claude', { settings: { ...settings, sharing: 'ask' } })
+  const before = await running()
+  await prepare('claude', { settings: { ...settings, sharing: 'all' } })
+  await oneRuns(running)
+  assert.equal(before, 0)
 })
