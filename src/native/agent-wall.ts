@@ -81,7 +81,9 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
   return async (argv, { leash, cwd, env, terminal, foreseen }) => {
     if (!needsWall(agent, { leash, advises: parts.advises })) return undefined
     if (foreseen)
-      return { refused: { kind: 'missing', message: `${agent.name} runs behind a wall, which stands for one turn alone` } }
+      return {
+        refused: { kind: 'missing', message: `${agent.name} runs behind a wall, which stands for one turn alone` },
+      }
     const none = await (await machineWall(parts.env, cwd)).none()
     if (none !== undefined) return withoutWall(agent, none)
     const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')
