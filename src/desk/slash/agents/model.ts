@@ -32,7 +32,7 @@ export function modelCommands(controls: DeskControls, parts: ModelParts = {}): C
       const { agent, words } = named
       if (words[0] === back && words.length === 1) return takeBack(controls, agent, world)
       const [alone] = words
-      const isEffort = words.length === 1 && isOneOf(efforts, alone) && !knownNames(agent).includes(alone!)
+      const isEffort = words.length === 1 && isOneOf(efforts, alone) && !knownNames(agent).includes(alone)
       if (!isEffort) refuseModel(agent)
       const choice =
         words.length === 0 ? await pickModel(controls, agent, world, parts) : typedChoice(isEffort, words, agent)
@@ -178,7 +178,10 @@ async function pickModel(
   const picks = await world.ask({ about: 'choice', text, from: [], free: true, options, unanswered }, world.signal)
   const [pick = ''] = picks ?? []
   if (pick.trim() === '') return undefined
-  if (pick === back) return void takeBack(controls, agent, world)
+  if (pick === back) {
+    takeBack(controls, agent, world)
+    return undefined
+  }
   const [name = '', effort] = pick.trim().split(/\s+/)
   return typedChoice(false, [name, ...(effort === undefined ? [] : [effort])], agent)
 }
