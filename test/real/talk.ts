@@ -32,7 +32,11 @@ export type Wishes = {
 }
 
 /** A conversation with a real CLI whose model is a script. */
-export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer, effort, model, warm }: Wishes = {}) {
+export async function talk(
+  cli: string,
+  script: Script,
+  { open = pipeAgent, ask, steer, effort, model, warm }: Wishes = {},
+) {
   const server = await modelServer(script)
   const rigs: Rig[] = [await rig(cli, server.url)]
   const store = memoryStore()
