@@ -306,7 +306,7 @@ test(
     assert.ok(!out.includes(secret))
 
     const hook: [RegExp, string][] = [
-      [/\d of these are new to termaite\. Use them\?[^]*> /, '3\r'],
+      [/\d of these are new to termaite\. Use them\?[^]*> /, '2\r'],
       [/do these without asking, too\?[^]*> /, '1\r'],
       [/Let termaite run this hook[^]*> /, '2\r'],
       [/Write this\?[^]*> /, '1\r'],
