@@ -20,15 +20,15 @@ type QuestionFormProps = {
 }
 
 /**
- * A question with its subject and its options, numbered as in the terminal. `answer` gets the picked options, or the person's
- * own words if the question allows them.
+ * A question with its subject and its options, numbered as in the terminal. `answer` gets the picked options, or the person's own text if
+ * the question allows that.
  */
 export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormProps) {
   const { text, options, multiple, shows = [], secret } = asked
   const [words, setWords] = useState('')
   const [marked, setMarked] = useState<readonly string[]>(asked.marked ?? [])
   const keys = optionKeys(options)
-  /** The key for yes or no, which the first answer of that meaning has. */
+  /** The key for yes or no: it belongs to the first answer of that meaning. */
   const also = ({ id, means }: Option) => {
     const isFirst = options.find((option) => option.means === means)?.id === id
     return !yesAndNo || !isFirst ? undefined : means === 'once' ? 'a' : means === 'no' ? 'r' : undefined
@@ -115,7 +115,7 @@ function Effect({ option }: { option: Option }) {
   )
 }
 
-/** The thing that the person agrees to: a command, a change of a file, or a text. */
+/** The content that the person agrees to: a command, a change of a file, or a text. */
 function ShownPart({ shown }: { shown: Shown }) {
   if (shown.type === 'text')
     return (
