@@ -263,7 +263,7 @@ export const folders: Readonly<Record<string, readonly (string | readonly string
     ['agents', 'talk', 'tasks'],
     '.',
   ],
-  people: [['belongings', 'commands', 'doctor', 'help', 'import', 'init', 'offers']],
+  people: [['belongings', 'commands', 'help', 'import', 'init', 'offers'], 'doctor'],
   profiles: ['shared', ['claude', 'codex', 'copilot', 'gemini'], 'qwen', '.'],
   race: [['.', 'review']],
   safety: [['.', 'hooks', 'snapshots'], ['shell', 'trust', 'wall'], 'rules'],

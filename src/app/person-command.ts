@@ -1,6 +1,6 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
-import type { App } from '../turn/app.ts'
+import type { AppPlace, AppRecords } from '../turn/app.ts'
 import type { TurnPeers } from './turn.ts'
 import { Channel } from '../base/channel.ts'
 import { messageOf } from '../base/error-message.ts'
@@ -20,7 +20,7 @@ type PersonCommand = { command: string; signal: AbortSignal; peers?: TurnPeers; 
  * The person's commands in the background. They run until they exit, or until the person leaves the desk; `ended` gets a message when one
  * exits.
  */
-export function personJobs({ io, blobs, border }: App, ended: (words: string) => void): BackgroundCommands {
+export function personJobs({ io, blobs, border }: AppRecords, ended: (words: string) => void): BackgroundCommands {
   return new BackgroundCommands(
     { env: io.env, clock: io.clock, blobs, mask: border.toward('work') },
     ({ command, log, end = '' }) =>
@@ -35,7 +35,10 @@ export function personJobs({ io, blobs, border }: App, ended: (words: string) =>
  * conversation, taken by the person instead of an agent: it is kept before it runs, its output is kept as the result of a call, and the
  * agents of later turns see both, as with any other turn. There is no snapshot, because only the person acted.
  */
-export function runPersonCommand(app: App, { command, signal, peers, jobs }: PersonCommand): AsyncGenerator<Event> {
+export function runPersonCommand(
+  app: AppRecords,
+  { command, signal, peers, jobs }: PersonCommand,
+): AsyncGenerator<Event> {
   const { place, leash } = app
   const request = { prompt: `!${command}`, ...(peers ? { peers } : {}) }
   return runOpened(app, request, async () => ({
@@ -44,7 +47,7 @@ export function runPersonCommand(app: App, { command, signal, peers, jobs }: Per
   }))
 }
 
-function personShell(app: App, command: string, jobs: BackgroundCommands | undefined): Agent {
+function personShell(app: AppRecords, command: string, jobs: BackgroundCommands | undefined): Agent {
   return {
     name: 'user',
     traits: { window: Infinity, memory: 'none', talks: false, steers: false },
@@ -54,7 +57,7 @@ function personShell(app: App, command: string, jobs: BackgroundCommands | undef
 }
 
 async function* shellEvents(
-  app: App,
+  app: AppRecords,
   command: string,
   { signal, clock }: Turn,
   jobs: BackgroundCommands | undefined,
@@ -76,7 +79,7 @@ type Ran = { ok: boolean; exit?: number | string; note: string; said?: string }
 
 /** Runs the command until it exits or is cancelled; never rejects. */
 async function ran(
-  { io, place }: App,
+  { io, place }: AppPlace,
   command: string,
   output: CommandOutput,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import type { Ask, Question } from '../core/talk/question.ts'
 import type { Ref } from '../core/talk/store.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
-import type { App } from '../turn/app.ts'
+import type { App, AppPlace, AppRecords } from '../turn/app.ts'
 import type { TurnSnapshots } from '../turn/turn-snapshots.ts'
 import type { TurnObserver } from '../turn/turn-traces.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
@@ -81,7 +81,7 @@ export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {
 
 /** Runs a turn from its opening to its end. */
 export function runOpened(
-  app: App,
+  app: AppRecords,
   request: Pick<TurnRequest, 'prompt' | 'peers' | 'close'>,
   open: () => Promise<OpenTurn>,
 ): AsyncGenerator<Event> {
@@ -183,7 +183,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
 }
 
 /** Whether only our own agents can take a turn: each of their tools waits for the snapshot, so that the model need not. */
-export function actsByOurTools({ settings }: App): boolean {
+export function actsByOurTools({ settings }: AppPlace): boolean {
   const agents = enabledAgents(settings)
   return agents.length > 0 && agents.length === nativeAgents(settings).length
 }
@@ -201,7 +201,7 @@ export async function leftNotes(app: App): Promise<string[]> {
  * The order of the agents under the strategy `measured`; its code is loaded only for that strategy. A turn whose agent the rotation chose
  * has used up the draw.
  */
-function measuredTurn(app: App, { prompt, agent: first }: TurnRequest) {
+function measuredTurn(app: AppRecords, { prompt, agent: first }: TurnRequest) {
   if (app.settings.rotationStrategy !== 'measured') return undefined
   let used: number | undefined
   return {

@@ -31,13 +31,14 @@ export const commands: readonly CliCommand[] = [
     name: 'doctor',
     words: '[agent]',
     summary:
-      'Check each agent: is it installed and logged in, does it answer, is it out of quota, what may it do. Exits 1 if no agent works.',
+      'Check each agent: is it installed and logged in, does it answer, is it out of quota, what may it do. Shows problems first, each with the next step, on one screen. Exits 1 if no agent works.',
     flags: {
       security: { help: 'show what each agent may do, and who else can read termaite’s files' },
       quick: { help: 'do not ask any agent for an answer' },
+      verbose: { short: 'v', help: 'show everything about each agent, the language servers and the sandbox' },
       ...json,
     },
-    examples: ['termaite doctor', 'termaite doctor claude', 'termaite doctor --security'],
+    examples: ['termaite doctor', 'termaite doctor claude', 'termaite doctor --verbose', 'termaite doctor --security'],
     load: () => import('./commands/machine/doctor.ts'),
   },
   {

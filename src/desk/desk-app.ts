@@ -1,6 +1,6 @@
 import type { Leash, Strategy, WorkMode } from '../core/work/agent.ts'
 import type { Thinking } from '../core/talk/framework.ts'
-import type { App, AppOptions } from '../turn/app.ts'
+import type { App, AppOptions, AppRecords } from '../turn/app.ts'
 import type { Io } from '../core/io.ts'
 import type { Place } from '../home/place.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -169,4 +169,4 @@ export class DeskApp {
   }
 }
 
-const pagesOf = ({ project, session }: App) => new HistoryPages(project.log, session)
+const pagesOf = ({ project, session }: AppRecords) => new HistoryPages(project.log, session)

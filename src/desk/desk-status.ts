@@ -1,6 +1,6 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { Standing, AgentStanding } from '../chat/desk/chat-desk.ts'
-import type { App } from '../turn/app.ts'
+import type { App, AppPlace, AppRecords } from '../turn/app.ts'
 import type { MeasuredRotation } from '../turn/measured-rotation.ts'
 import type { Health } from '../turn/rotation/health.ts'
 import { healthDoc, noHealth, away } from '../turn/rotation/health.ts'
@@ -87,7 +87,7 @@ export class DeskStatus {
   }
 
   /** Updates the status when the first absent agent is expected back, and not before. */
-  #standAgain({ io: { clock } }: App): void {
+  #standAgain({ io: { clock } }: AppPlace): void {
     this.#back.abort()
     // A command may still be running while the desk closes; a timer that it set would keep the process alive for hours.
     if (this.#closed) return
@@ -168,7 +168,7 @@ function leashStanding(settings: App['settings'], next: string | undefined): Pic
 }
 
 /** Reads the order of the strategy `measured`. Its code is loaded only for this strategy. */
-async function measuredOf(app: App): Promise<MeasuredRotation | undefined> {
+async function measuredOf(app: AppRecords): Promise<MeasuredRotation | undefined> {
   if (app.settings.rotationStrategy !== 'measured') return undefined
   const { readMeasured } = await import('../turn/measured-rotation.ts')
   return readMeasured(app)

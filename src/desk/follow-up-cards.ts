@@ -4,7 +4,7 @@ import type { CommandRunner } from './command-runner.ts'
 import type { DeskControls } from './desk-controls.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
-import type { App } from '../turn/app.ts'
+import type { AppRecords } from '../turn/app.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { LeftProcess } from '../base/process/left-processes.ts'
 import { endLeft } from '../base/process/left-processes.ts'
@@ -44,7 +44,7 @@ export class FollowUpCards {
   }
 
   /** Asks once what a message that termaite does not know meant. Does not ask if the health record cannot be read. */
-  async #askAboutFault(app: App, crashed: Crashed): Promise<void> {
+  async #askAboutFault(app: AppRecords, crashed: Crashed): Promise<void> {
     if (!mayMeanLimit(crashed.message, app.io.clock.now())) return
     const health = await healthDoc(app.store)
       .read()
@@ -69,7 +69,7 @@ export class FollowUpCards {
 type Crashed = { name: string; message: string }
 
 /** Asks whether a failure meant an exhausted quota, and remembers the answer for the next time. */
-export function faultCard(app: App, { name, message }: Crashed): Command {
+export function faultCard(app: AppRecords, { name, message }: Crashed): Command {
   return {
     name: 'failure',
     help: 'Say whether the last failure was a spent quota.',

@@ -2,7 +2,7 @@ import type { Env } from '../base/env.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Standing } from '../chat/desk/chat-desk.ts'
 import type { UnfinishedTree } from '../think/decompose/saved-trees.ts'
-import type { App } from '../turn/app.ts'
+import type { AppRecords } from '../turn/app.ts'
 import { isPersonCommand } from '../core/talk/entry.ts'
 import { typedPrompt } from '../core/talk/file-references.ts'
 import { localTime } from '../base/time/local-time.ts'
@@ -14,7 +14,7 @@ import { projectGit } from '../base/git/project-git.ts'
 import { stateNames } from '../chat/desk/chat-desk.ts'
 
 /** The lines shown when a conversation is continued: last request, unfinished tasks, uncommitted changes, agents that are back. */
-export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
+export async function greeting(app: AppRecords, view: readonly Entry[], standing: Standing): Promise<string[]> {
   const commands = new Set(view.filter(isPersonCommand).map(({ turn }) => turn))
   const last = view.findLast((entry) => entry.type === 'prompt' && !commands.has(entry.turn))
   if (last?.type !== 'prompt') return []

@@ -1,7 +1,7 @@
 import type { Reach } from '../core/turns/running-turns.ts'
 import type { Event } from '../core/talk/entry.ts'
 import type { CommandTerms } from '../core/work/agent.ts'
-import type { App } from '../turn/app.ts'
+import type { App, AppPlace } from '../turn/app.ts'
 import type { Audience } from './audience.ts'
 import type { Cards } from '../border/cards.ts'
 import { cancelWhenLeft } from '../border/cards.ts'
@@ -171,7 +171,7 @@ export class TurnRunner {
     await Promise.all([this.#served?.close(), this.#jobs?.close()])
   }
 
-  /** Resolves at once while an agent works; a turn that has ended, but still saves its last facts, is waited for. */
+  /** Resolves at once while an agent works; waits for a turn that only saves its last facts. */
   async saved(): Promise<void> {
     if (!this.running) await this.#newest
   }
@@ -205,7 +205,7 @@ export class TurnRunner {
     await this.#parts.audience.tell({ type: 'event', turn, event, ...(event.type === 'prompt' ? { sent } : {}) })
   }
 
-  #serve(app: App): void {
+  #serve(app: AppPlace): void {
     if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
   }
 

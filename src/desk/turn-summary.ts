@@ -4,7 +4,7 @@ import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { FileStat } from '../safety/snapshots/snapshots.ts'
 import type { ChangedFiles, Closing } from '../chat/desk/chat-desk.ts'
-import type { App } from '../turn/app.ts'
+import type { AppRecords } from '../turn/app.ts'
 import { SteadyTime, within } from '../base/time/clock.ts'
 import { whyChosen } from '../turn/rotation/agent-order.ts'
 import { SpentInView } from './desk-status.ts'
@@ -90,7 +90,7 @@ function changedIn(stat: readonly FileStat[]): ChangedFiles | undefined {
 
 /** Counts the changes of earlier turns, one after the other. Only a turn whose snapshots differ costs a process. */
 export async function* changesOf(
-  { snapshots, ephemeral }: App,
+  { snapshots, ephemeral }: AppRecords,
   turns: readonly string[],
 ): AsyncGenerator<{ turn: string; changed: ChangedFiles }> {
   const records = ephemeral ? [] : await snapshots.list().catch(() => [])
@@ -103,7 +103,7 @@ export async function* changesOf(
   }
 }
 
-export async function closingOf(app: App, seen: TurnSummary, aimed: string | undefined): Promise<Closing> {
+export async function closingOf(app: AppRecords, seen: TurnSummary, aimed: string | undefined): Promise<Closing> {
   const { ms, spent } = seen
   const counting = app.ephemeral ? Promise.resolve([]) : app.snapshots.stat(seen.turn).catch(() => [])
   const stat = (await within(app.io.clock, counting, statMs)) ?? []

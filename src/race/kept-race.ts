@@ -3,7 +3,7 @@ import type { Outcome } from '../core/talk/outcome.ts'
 import type { Race, Racer } from '../core/talk/race.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
 import type { CopyResult } from '../hub/model/tasks/project-copy.ts'
-import type { App } from '../turn/app.ts'
+import type { AppRecords } from '../turn/app.ts'
 import type { TurnRequest } from '../app/turn.ts'
 import { existsSync } from 'node:fs'
 import { messageOf } from '../base/error-message.ts'
@@ -21,7 +21,7 @@ import { bringUndoably } from './race-turn.ts'
 const keptMs = 24 * 60 * 60_000
 
 /** The last race of this session. Throws a UsageError if this session has no race, or if its results are gone. */
-export async function lastRace({ conversation, io }: App): Promise<EntryOf<'race'>> {
+export async function lastRace({ conversation, io }: AppRecords): Promise<EntryOf<'race'>> {
   const { entries } = await conversation.read()
   const race = entries.findLast((entry): entry is EntryOf<'race'> => entry.type === 'race')
   if (!race)
@@ -47,7 +47,7 @@ export function racerNamed({ racers }: Race, word: string): Racer {
 }
 
 /** The comparison of a race, or one result of it with its checks and its changes. */
-export async function shownRace({ snapshots }: App, race: Race, word?: string): Promise<string> {
+export async function shownRace({ snapshots }: AppRecords, race: Race, word?: string): Promise<string> {
   if (word === undefined) return [race.request, raceTable(race), raceSentences(race).join('\n')].join('\n\n')
   const racer = racerNamed(race, word)
   const { agent, files, checks, reply, folder, tree, why } = racer
@@ -66,7 +66,7 @@ export async function shownRace({ snapshots }: App, race: Race, word?: string): 
 
 /** Runs the turn that brings a result of an earlier race into the project. Undoing the turn takes the result back. */
 export function runChoice(
-  app: App,
+  app: AppRecords,
   { signal, ask, peers, close, attended }: Omit<TurnRequest, 'prompt'>,
   { race, racer, undoWords }: { race: Race; racer: Racer; undoWords: string },
 ): AsyncGenerator<Event> {

@@ -4,7 +4,7 @@ import type { RaceCheck } from '../core/talk/race.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { CopyResult, ProjectCopies, ProjectCopy } from '../hub/model/tasks/project-copy.ts'
 import type { RaceParts } from './race.ts'
-import type { App } from '../turn/app.ts'
+import type { App, AppPlace, AppRecords } from '../turn/app.ts'
 import type { TurnRequest } from '../app/turn.ts'
 import { projectGit } from '../base/git/project-git.ts'
 import { ProgramMissing } from '../base/files/system-error.ts'
@@ -75,7 +75,7 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
 }
 
 /** The agents that take part, which must be able to change files. */
-function racingAgents({ settings }: App, wanted: readonly string[]): string[] {
+function racingAgents({ settings }: AppPlace, wanted: readonly string[]): string[] {
   const enabled = enabledAgents(settings)
   const able = enabled.filter((agent) => leashOf(settings, agent) !== 'read').map(({ name }) => name)
   for (const name of wanted) {
@@ -151,7 +151,7 @@ export function runRace(
  * what a person changes while the agents work is not the turn's. A result that could not be undone is not brought in.
  */
 export async function bringUndoably(
-  { snapshots, io }: App,
+  { snapshots, io }: AppRecords,
   { id, prompt }: Pick<Turn, 'id' | 'prompt'>,
   bring: () => Promise<CopyResult>,
 ): Promise<CopyResult> {

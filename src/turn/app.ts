@@ -44,31 +44,39 @@ export type AppOptions = SessionOptions & {
   keepsAgents?: true
 }
 
-/** Everything that turns of one run need, joined from the other rooms: a list without rules of its own. */
-export type App = {
+/** The folder of a run, and the rules that hold in it. */
+export type AppPlace = {
   io: Io
   place: Place
   /** The settings, as the mode changes them. */
   settings: Settings
   mode: WorkMode
-  store: Store
-  project: Project
-  session: OpenSession
-  conversation: Conversation
-  roster: Roster
-  native: NativeParts
-  snapshots: Snapshots
-  blobs: Blobs
   border: Border
   budget: Budget
   leash: Leash
   ephemeral: boolean
+  /** Warnings to show before the first turn, beside those of the settings. */
+  warnings: readonly string[]
+}
+
+/** The place of a run with its records: the conversation, what agents printed, and the states of the project's files. */
+export type AppRecords = AppPlace & {
+  store: Store
+  project: Project
+  session: OpenSession
+  conversation: Conversation
+  snapshots: Snapshots
+  blobs: Blobs
+}
+
+/** Everything that turns of one run need, joined from the other rooms: a list without rules of its own. */
+export type App = AppRecords & {
+  roster: Roster
+  native: NativeParts
   /** How turns are thought through: as it was said for this run, and as it is set in this project. `calls`: the extra calls that were allowed for this run. */
   thinking: { said?: Thinking; project?: Thinking; agreed: boolean; calls?: number }
   /** Agents that are not installed or not logged in, and are left out until this process ends. */
   out: Parameters<typeof rotate>[1]['out']
-  /** Warnings to show before the first turn, beside those of the settings. */
-  warnings: readonly string[]
   /** The agents' processes that wait for their next turn, if this run keeps any. */
   warm?: WarmProcesses
   /** The processes that the last turn left running. */

@@ -2,7 +2,7 @@ import type { Framework } from '../core/talk/framework.ts'
 import type { Doc } from '../core/talk/store.ts'
 import type { Draw, Evidence, MeasuredOrder } from './rotation/measured-order.ts'
 import type { TurnResult } from '../store/index/conversation-index.ts'
-import type { App } from './app.ts'
+import type { AppPlace, AppRecords } from './app.ts'
 import { within } from '../base/time/clock.ts'
 import { messageOf } from '../base/error-message.ts'
 import { voiceOf } from '../core/io.ts'
@@ -28,7 +28,7 @@ const indexMs = 3_000
 const most = { here: 400, elsewhere: 400 }
 
 /** Reads the draw of the next turn, and what is known of the agents. An ephemeral run reads nothing, and keeps to the configured order. */
-export async function readMeasured(app: App, random = Math.random): Promise<MeasuredRotation> {
+export async function readMeasured(app: AppRecords, random = Math.random): Promise<MeasuredRotation> {
   if (app.ephemeral) return { seed: 0, order: (names) => ({ line: [...names], why: () => undefined }) }
   const { select } = await import('./select/select.ts')
   const kindOf = ({ prompt, followsUp }: MeasuredRequest) => select(typedPrompt(prompt), followsUp)?.framework
@@ -63,7 +63,10 @@ function inConfiguredOrder(why: string): MeasuredRotation {
   }
 }
 
-async function readEvidence(app: App, kindOf: (request: MeasuredRequest) => Framework | undefined): Promise<Found[]> {
+async function readEvidence(
+  app: AppRecords,
+  kindOf: (request: MeasuredRequest) => Framework | undefined,
+): Promise<Found[]> {
   const { openIndex } = await import('../store/index/conversation-index.ts')
   const index = openIndex(app.place.home, voiceOf(app.io))
   try {
@@ -98,7 +101,7 @@ function kindOfResult(
   return kinds.get(turn)
 }
 
-const drawDoc = ({ store, project }: App): Doc<Partial<Draw>> =>
+const drawDoc = ({ store, project }: AppRecords): Doc<Partial<Draw>> =>
   store.doc(`projects/${project.slug}/draw`, {}, knownDraw)
 
 function knownDraw(found: unknown): Partial<Draw> {
@@ -109,19 +112,19 @@ function knownDraw(found: unknown): Partial<Draw> {
 const isDraw = (draw: Partial<Draw>): draw is Draw => draw.seed !== undefined && draw.at !== undefined
 
 /** The random draw for the next turn, which every process sees; it is made when it is first needed. */
-async function currentDraw(app: App, random: () => number): Promise<Draw> {
+async function currentDraw(app: AppRecords, random: () => number): Promise<Draw> {
   const doc = drawDoc(app)
   const kept = await doc.read()
   if (isDraw(kept)) return kept
   return (await doc.update((now) => (isDraw(now) ? now : newDraw(app, random)))) as Draw
 }
 
-const newDraw = ({ io }: App, random: () => number): Draw => ({
+const newDraw = ({ io }: AppPlace, random: () => number): Draw => ({
   seed: Math.floor(random() * 2 ** 32),
   at: io.clock.now(),
 })
 
 /** Makes a new draw, after the turn that used the one before. A draw that another process has made meanwhile stays. */
-export async function drawAgain(app: App, used: number, random = Math.random): Promise<void> {
+export async function drawAgain(app: AppRecords, used: number, random = Math.random): Promise<void> {
   await drawDoc(app).update((now) => (now.seed === used ? newDraw(app, random) : now))
 }

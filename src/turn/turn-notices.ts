@@ -1,9 +1,9 @@
-import type { App } from './app.ts'
+import type { AppRecords } from './app.ts'
 import type { TurnObserver } from './turn-traces.ts'
 import { occasionOf } from '../core/talk/notice.ts'
 
 /** Sends what an agent reports during a turn to the notifiers of the person; undefined if the settings name none. */
-export function noticeObserver({ io, settings, border, place, session }: App): TurnObserver | undefined {
+export function noticeObserver({ io, settings, border, place, session }: AppRecords): TurnObserver | undefined {
   if (settings.notify.length === 0) return undefined
   const sent: Promise<void>[] = []
   const mask = border.toward('notice')

@@ -1,7 +1,7 @@
 import type { Agent, Turn } from '../core/work/agent.ts'
 import type { AroundTurn } from '../core/work/conversation.ts'
 import type { Snapshots } from '../safety/snapshots/snapshots.ts'
-import type { App } from './app.ts'
+import type { AppRecords } from './app.ts'
 import { within } from '../base/time/clock.ts'
 import { defined } from '../base/defined.ts'
 import { clockTime } from '../base/time/local-time.ts'
@@ -24,7 +24,7 @@ const patienceMs = { small: 15_000, changed: 3_000, whole: 1_500 }
  * Begins the snapshot from before a turn. The turn waits for it only for a moment: in a very large project the turn goes
  * on, and what changes after the snapshot is ready can be undone.
  */
-export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
+export function openTurnSnapshots(app: AppRecords, prompt: string): TurnSnapshots {
   if (app.ephemeral) return noSnapshots
   const { snapshots, io } = app
   const { clock } = io
@@ -81,7 +81,7 @@ export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
 const cannotUndo = (why?: string) => `This turn cannot be undone${why === undefined ? '' : `: ${why}.`}`
 
 /** Says once for each project that it has no snapshots; if that cannot be remembered, at every turn. */
-async function toldOnce(app: App, off: string): Promise<string[]> {
+async function toldOnce(app: AppRecords, off: string): Promise<string[]> {
   const { doc } = app.project
   try {
     if ((await doc.read()).snapshotsOff === off) return []
@@ -101,7 +101,7 @@ export async function orNote(failure: string, work: Promise<unknown> | undefined
 }
 
 /** Snapshots of an exclusive turn: the first is taken when every turn before it is over. */
-export function exclusiveSnapshots(app: App, prompt: string, signal: AbortSignal): TurnSnapshots {
+export function exclusiveSnapshots(app: AppRecords, prompt: string, signal: AbortSignal): TurnSnapshots {
   let snapshots: TurnSnapshots | undefined
   return {
     get tree() {
@@ -124,7 +124,7 @@ const pollMs = 500
  * turns only one goes on. A turn of another machine cannot be seen to end, and is not waited for.
  */
 async function olderTurnsOver(
-  { project, io }: App,
+  { project, io }: AppRecords,
   turn: string,
   signal: AbortSignal,
   waits: Turn['waits'],
@@ -141,7 +141,7 @@ async function olderTurnsOver(
 }
 
 /** Gives the agent of an exclusive turn the history as it is when the wait is over. */
-export function withLateHistory(agent: Agent, { conversation }: App): Agent {
+export function withLateHistory(agent: Agent, { conversation }: AppRecords): Agent {
   const late: Agent['turn'] = async function* (turn) {
     const history = await conversation.view().catch(() => turn.history)
     yield* agent.turn({ ...turn, history })

@@ -1,6 +1,6 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { TraceTarget } from '../traces/trace-target.ts'
-import type { App } from './app.ts'
+import type { App, AppPlace } from './app.ts'
 import { SteadyTime } from '../base/time/clock.ts'
 import { targetOf } from '../traces/trace-target.ts'
 import { version } from '../base/version.ts'
@@ -18,7 +18,7 @@ type TurnTraces = TurnObserver & {
 const unreachable = new Set<string>()
 
 /** Opens traces for the target that the environment names; without one nothing is loaded. */
-export async function openTraces({ io, settings, border }: App): Promise<TurnTraces | undefined> {
+export async function openTraces({ io, settings, border }: AppPlace): Promise<TurnTraces | undefined> {
   const target = targetOf(io.env)
   if (!target) return undefined
   // The target is probed while the turn is at work, so that the turn does not wait for it.

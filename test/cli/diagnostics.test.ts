@@ -198,7 +198,7 @@ test(
 test('the doctor names the servers that it found, and how to install others', options, async (t) => {
   const editing = await new Editing(t).on(t, [])
   editing.server(() => ({ tells: 'pull' }))
-  const { out } = await editing.run('doctor', '--quick')
+  const { out } = await editing.run('doctor', '--quick', '--verbose')
   const title = 'Language servers, which tell termaite’s own agent the errors after an edit:'
   const lines = out.split('\n')
   const go = lines.find((line) => line.includes(' Go '))

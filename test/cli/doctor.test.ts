@@ -72,10 +72,11 @@ test('--quick shows an agent that is known to be out of quota, and does not coun
   const machine = new Machine(t)
   machine.agents({ spent: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1' })
   assert.equal((await machine.call(['-p', 'x'])).code, 75)
-  const { code, out } = await machine.call(['doctor', '--quick'])
+  const { code, out } = await machine.call(['doctor', '--quick', '--verbose'])
   assert.equal(code, 1)
   assert.match(out, /^! spent$/m)
   assert.match(out, /^ +quota +out of quota until /m)
+  assert.match((await machine.call(['doctor', '--quick'])).out, /^! spent: out of quota until /)
 })
 
 test('the report names the agents that it asks, and the reason why an agent takes no turns', async (t) => {
@@ -92,7 +93,7 @@ test('the report names the agents that it asks, and the reason why an agent take
   })
   const one = await machine.call(['doctor', 'good'], { env })
   assert.equal(one.err, 'Asking good for one word; --quick skips this.\n')
-  const all = await machine.call(['doctor'], { env })
+  const all = await machine.call(['doctor', '--verbose'], { env })
   golden(t, all.err)
   assert.deepEqual(
     all.out.split('\n').filter((line) => /^[✓○✗!]/.test(line)),
@@ -109,6 +110,28 @@ test('the report names the agents that it asks, and the reason why an agent take
   )
 })
 
+/** Agents of every standing; more of those that are not installed than a screen has room for. */
+const many = (missing: number) => ({
+  agents: [
+    { name: 'good', command: good },
+    { name: 'off', command: good, enabled: false },
+    { name: 'crash', command: `cat >/dev/null; echo ${'very '.repeat(40)}wrong >&2; exit 1` },
+    { name: 'gpt', kind: 'native', model: 'openai/gpt-5' },
+    ...Array.from({ length: missing }, (_, at) => ({ name: `missing-${at}`, command: `/nowhere/agent-${at}` })),
+  ].map((agent) => ({ ...agent, contextWindowTokens: 1000 })),
+})
+
+for (const missing of [1, 30])
+  test(`the report is one screen with ${missing} broken agents: problems and next steps first`, async (t) => {
+    const machine = new Machine(t)
+    machine.settings(many(missing))
+    const { code, out } = await machine.call(['doctor'], { env: forbiddenSandbox(machine.folder) })
+    const rows = out.trimEnd().split('\n')
+    assert.deepEqual([code, rows.length <= 21, rows.every((row) => [...row].length <= 80)], [0, true, true], out)
+    // Which language servers a machine has is its own matter.
+    golden(t, out.replace(/^. (Language servers: ).*$/m, '$1…'))
+  })
+
 test('an agent that answers the doctor is back in the rotation', async (t) => {
   const machine = new Machine(t)
   const spent = join(machine.folder, 'spent')
@@ -116,7 +139,7 @@ test('an agent that answers the doctor is back in the rotation', async (t) => {
   machine.agents({ a: `cat >/dev/null; [ -e ${spent} ] && { echo "usage limit reached" >&2; exit 1; }; echo OK` })
   const parked = await machine.call(['-p', 'x'])
   assert.deepEqual([parked.code, /termaite doctor/.test(parked.err)], [75, true], parked.err)
-  const away = await machine.call(['doctor'])
+  const away = await machine.call(['doctor', '-v'])
   assert.equal(away.code, 1)
   assert.match(
     away.out,
@@ -211,7 +234,7 @@ test('doctor says what the sandbox means for the agents; without one, why there 
     ],
   })
   const said = async (agents: readonly string[], env: Record<string, string>) => {
-    const { out } = await machine.call(['doctor', '--quick', ...agents], { env })
+    const { out } = await machine.call(['doctor', '--quick', '--verbose', ...agents], { env })
     return out.slice(out.indexOf('Sandbox on this machine:'))
   }
   for (const agents of [[], ['reads'], ['other']]) golden(t, await said(agents, forbiddenSandbox(machine.folder)))

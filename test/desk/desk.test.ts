@@ -344,7 +344,7 @@ test('another session shows its own entries, and a turn at work holds it back', 
   await assert.rejects(desk.controls.open({ id: 'nothing' }), /there is no session nothing/)
 })
 
-test('another session waits for a turn that has ended, but still saves its last facts', options, async (t) => {
+test('another session waits for a turn that only saves its last facts', options, async (t) => {
   let controls!: DeskControls
   const commands = (given: DeskControls) => ((controls = given), [])
   const { desk, heard, until } = await sitDown(t, folderOf(t), { good: 'cat >/dev/null; echo fine' }, { commands })

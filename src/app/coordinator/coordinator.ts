@@ -4,7 +4,7 @@ import type { KeeperParts, WorkerHost } from '../../crew/crew-parts.ts'
 import type { WorkerSlot } from '../../crew/slot.ts'
 import type { BoardParts } from '../../crew/workers/board.ts'
 import type { OpensWorkers } from '../../crew/workers/coordinating-agent.ts'
-import type { App } from '../../turn/app.ts'
+import type { App, AppPlace, AppRecords } from '../../turn/app.ts'
 import { isAlive, ownerMark } from '../../base/process/owner.ts'
 import type { WorkerSite } from '../../crew/worker.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
@@ -52,7 +52,7 @@ export function openCoordinator(app: App, agent: Agent, named?: string): Agent {
  * Why no agent can lead workers: every candidate is a program that cannot be given the tools, or its price is unknown although a cost
  * limit applies. `named`: the person chose the agent.
  */
-function leadFault({ settings }: App, named: string | undefined): string | undefined {
+function leadFault({ settings }: AppPlace, named: string | undefined): string | undefined {
   const agents = enabledAgents(settings).filter(({ name }) => named === undefined || name === named)
   const leads = agents.filter((agent) => agent.kind === 'native' || takesServers(agent))
   const unpriced = settings.coordinator.cost !== undefined && leads.every((one) => priceKnowledge(one) === 'unknown')
@@ -134,7 +134,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
 /** Which agents can be workers, and the sites at which each of them can work. */
 type WorkerSites = Pick<BoardParts, 'agentFor' | 'holdsScope' | 'usualSite' | 'siteFault' | 'modelOf'>
 
-function workerSites(app: App, roster: Roster): WorkerSites {
+function workerSites(app: AppPlace, roster: Roster): WorkerSites {
   const { io, settings } = app
   const agents = enabledAgents(settings)
   const inTerminals = new Set(spawnable(settings, io).map(({ name }) => name))
@@ -157,7 +157,7 @@ function workerSites(app: App, roster: Roster): WorkerSites {
 }
 
 /** Why an agent cannot be a worker while a cost limit applies: the screen of a program in a terminal does not show a price either. */
-function priceFault({ settings }: App, name: string, where: WorkerSite): string | undefined {
+function priceFault({ settings }: AppPlace, name: string, where: WorkerSite): string | undefined {
   const own = enabledAgents(settings).find((agent) => agent.name === name)
   const isKnown = own !== undefined && priceKnowledge(own) !== 'unknown'
   if (settings.coordinator.cost === undefined || (isKnown && where === 'background')) return undefined
@@ -183,7 +183,7 @@ function workerCopies(app: App, turn: Turn, host: WorkerHost, { holdsScope }: Wo
 
 /** The parts of the workers' crew; this process is its keeper. */
 function keeperParts(
-  { io, place, settings, project, border, store: appStore }: App,
+  { io, place, settings, project, border, store: appStore }: AppRecords,
   host: WorkerHost,
   own: Pick<KeeperParts, 'store' | 'workspace' | 'find' | 'roster'> & { copies: WorkerCopies },
 ): KeeperParts {

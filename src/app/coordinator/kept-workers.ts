@@ -2,7 +2,7 @@ import type { EarlierWork } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { WorkerSlot } from '../../crew/slot.ts'
 import type { Envelope } from '../../crew/worker.ts'
-import type { App } from '../../turn/app.ts'
+import type { App, AppRecords } from '../../turn/app.ts'
 import { defined } from '../../base/defined.ts'
 import { blobsOf, logOf, SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf, isGone } from '../../crew/slot.ts'
@@ -16,14 +16,14 @@ export const workersOf = ({ project, session }: Pick<App, 'project' | 'session'>
   `${project.slug}.${session.id}`
 
 /** The newest finished workers of the conversation, oldest first, with the work and the handoff of each. */
-export async function keptWorkers(app: App, most: number): Promise<EarlierWork[]> {
+export async function keptWorkers(app: AppRecords, most: number): Promise<EarlierWork[]> {
   const { store, io } = app
   const slots = allOf(await new SlotLedger(store, workersOf(app), io.clock).read())
   const over = slots.filter((slot): slot is WorkerSlot => slot.worker !== undefined && isGone(slot)).slice(-most)
   return Promise.all(over.map((slot) => keptWorker(app, slot)))
 }
 
-async function keptWorker(app: App, slot: WorkerSlot): Promise<EarlierWork> {
+async function keptWorker(app: AppRecords, slot: WorkerSlot): Promise<EarlierWork> {
   const entries = async () => {
     const all: Entry[] = []
     for await (const { item } of logOf(app.store, workersOf(app), slot.id).read()) if (item) all.push(item)
@@ -52,7 +52,7 @@ function handoffWords(envelope: Envelope): string {
 }
 
 /** The envelope of a worker. If it can no longer be read, one is made from the end of the slot. */
-async function envelopeOf(app: App, slot: WorkerSlot): Promise<Envelope> {
+async function envelopeOf(app: AppRecords, slot: WorkerSlot): Promise<Envelope> {
   const { envelope } = slot.worker
   const made = endedEnvelope(slot, { ok: false, failure: endingOf(slot) })
   if (!envelope) return made

@@ -1,6 +1,6 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Agent } from '../../core/work/agent.ts'
-import type { App } from '../../turn/app.ts'
+import type { App, AppPlace, AppRecords } from '../../turn/app.ts'
 import type { TurnRequest } from '../turn.ts'
 import type { MemoryFile, MemoryOwner } from './memory-file.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -34,13 +34,16 @@ export function undoWords({ owner, shown }: AgreedNote): string {
  */
 export const runMemory =
   (agreed: AgreedNote) =>
-  (app: App, { signal, peers, prompt }: Pick<TurnRequest, 'signal' | 'peers' | 'prompt'>): AsyncGenerator<Event> =>
+  (
+    app: AppRecords,
+    { signal, peers, prompt }: Pick<TurnRequest, 'signal' | 'peers' | 'prompt'>,
+  ): AsyncGenerator<Event> =>
     runOpened(app, { prompt, peers }, async () => ({
       agent: memoryAgent(app, agreed),
       world: { cwd: app.place.cwd, leash: 'read', signal, around: openTurnSnapshots(app, prompt) },
     }))
 
-function memoryAgent(app: App, agreed: AgreedNote): Agent {
+function memoryAgent(app: AppPlace, agreed: AgreedNote): Agent {
   return {
     name: 'termaite',
     traits: { window: Infinity, memory: 'none', talks: false, steers: false },

@@ -1,7 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Race } from '../../core/talk/race.ts'
-import type { App } from '../../turn/app.ts'
+import type { App, AppRecords } from '../../turn/app.ts'
 import type { Io } from '../../core/io.ts'
 import type { Parsed } from '../arguments/cli-command.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
@@ -66,7 +66,7 @@ function namesIn(given: string | undefined): string[] {
   return (given ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
 }
 
-async function show(app: App, word: string | undefined, json: boolean): Promise<number> {
+async function show(app: AppRecords, word: string | undefined, json: boolean): Promise<number> {
   const race = await lastRace(app)
   if (json) print(app.io, JSON.stringify(word === undefined ? resultsOf(race) : racerNamed(race, word)))
   else print(app.io, stripAnsi(await shownRace(app, race, word)))

@@ -48,7 +48,9 @@ export type Checkup = {
   answers: boolean | 'not asked'
   said?: string
   quota: string
-  /** The agent is known to be out of quota, so it is not asked now. It is not broken, but takes no turns. */
+  /** Why the agent takes no turns now, and until when. */
+  away?: string
+  /** The agent is known to be out of quota. It is not broken, but takes no turns. */
   parked?: true
   /** Whether the agent's own settings name our MCP server. */
   mcp: 'wired' | 'not wired'
@@ -78,7 +80,8 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   ])
   const failure = answer?.ok === false ? answer.failure : undefined
   const next = hindrance ?? (failure && nextOf(failure, profile))
-  const parked = answer === undefined && isParked(parts, agent.name)
+  const absent = parts.health && away(parts.health, agent.name, io.clock.now())
+  const parked = absent?.as === 'parked' && (answer === undefined || failure?.kind === 'quota')
   return {
     name: agent.name,
     enabled: agent.enabled !== false,
@@ -89,6 +92,7 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
     answers: answer?.ok ?? 'not asked',
     said: failure?.message,
     quota: quotaWords(parts, agent.name, answer?.ok === true),
+    away: absent && !answer?.ok ? awayWords(absent, io.clock.now()) : undefined,
     ...(parked ? { parked } : {}),
     mcp: wiredClients(whereabouts(io.env)).some(({ client }) => client.name === profile?.name) ? 'wired' : 'not wired',
     mayDo: leashWords(agent, leash),
@@ -142,14 +146,11 @@ function mayBeAsked({ quick }: CheckupParts, agent: AgentSettings, profile: Prof
 
 function nextOf(failure: Failure, profile: Profile | undefined): string | undefined {
   if (failure.kind === 'auth' && profile) return `log in: ${profile.login}`
+  if (failure.kind === 'quota') return 'wait until its quota renews; other agents take the turns meanwhile'
   return failure.kind === 'missing' && !profile ? commandHint : undefined
 }
 
 const commandHint = 'check its command with: termaite config edit'
-
-function isParked({ health, io }: CheckupParts, name: string): true | undefined {
-  return (health && away(health, name, io.clock.now())?.as === 'parked') || undefined
-}
 
 function quotaWords({ health, io }: CheckupParts, name: string, answered: boolean): string {
   if (!health) return 'not known'

@@ -7,7 +7,7 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 
 /** The findings about the language servers of one language. */
-type LanguageFinding = {
+export type LanguageFinding = {
   language: string
   state: 'found' | 'not trusted' | 'missing' | 'off'
   server?: string

@@ -1,7 +1,7 @@
 import type { Event, Review } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, AnswerForm, Turn } from '../../core/work/agent.ts'
-import type { App } from '../../turn/app.ts'
+import type { App, AppRecords } from '../../turn/app.ts'
 import type { TurnRequest } from '../../app/turn.ts'
 import type { ChangedFile } from './changed-files.ts'
 import type { ReviewScope } from './review-scope.ts'
@@ -75,7 +75,7 @@ export function runReview(
 }
 
 /** An agent whose turn is a review: it consults another agent, checks the findings against the changes, and keeps them. */
-function reviewAgent(app: App, reviewer: Agent, review: OpenReview): Agent {
+function reviewAgent(app: AppRecords, reviewer: Agent, review: OpenReview): Agent {
   return {
     name: 'termaite',
     traits: { ...reviewer.traits, steers: false },
@@ -93,7 +93,7 @@ function reviewAgent(app: App, reviewer: Agent, review: OpenReview): Agent {
 }
 
 async function* reviewed(
-  { blobs, place }: App,
+  { blobs, place }: AppRecords,
   reviewer: Agent,
   { wish, scope, files }: OpenReview,
   turn: Turn,

@@ -1,6 +1,6 @@
 import type { Thinking, Framework } from '../../core/talk/framework.ts'
 import type { Agent } from '../../core/work/agent.ts'
-import type { App } from '../../turn/app.ts'
+import type { App, AppPlace, AppRecords } from '../../turn/app.ts'
 import type { Agreement } from '../cost-consent.ts'
 import type { Resources } from '../resources.ts'
 import type { FrameworkDefinition } from '../framework-agent.ts'
@@ -70,12 +70,12 @@ export function openThinking(
 }
 
 /** Whether no agent here can name a framework or be given the tool that calls for thought. */
-function ownCommandsAlone({ settings }: App): boolean {
+function ownCommandsAlone({ settings }: AppPlace): boolean {
   return enabledAgents(settings).every((agent) => agent.kind !== 'native' && !takesServers(agent))
 }
 
 /** Whether the person was not told yet, in this project, that they can choose a framework. */
-async function firstOffer({ project }: App): Promise<boolean> {
+async function firstOffer({ project }: AppRecords): Promise<boolean> {
   try {
     if ((await project.doc.read()).thinkingOffered) return false
     await project.doc.update((doc) => ({ ...doc, thinkingOffered: true as const }))

@@ -1,5 +1,5 @@
 import type { ProjectCopies, ProjectCopy } from '../../hub/model/tasks/project-copy.ts'
-import type { App } from '../app.ts'
+import type { AppPlace, AppRecords } from '../app.ts'
 import type { CopiedDependencies } from '../../worktrees/copied-dependencies.ts'
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -19,7 +19,7 @@ import { worktreeParts } from '../../crew/machine/crews.ts'
  * `installed`: whether the installed dependencies are copied too, unless `crew.setup` installs them.
  */
 export function openProjectCopies(
-  app: App,
+  app: AppRecords,
   { keeps, installed }: { keeps: boolean; installed?: boolean },
 ): ProjectCopies | undefined {
   const { place, project, io, ephemeral } = app
@@ -80,7 +80,7 @@ export function openProjectCopies(
 }
 
 /** Why no copy of the project can be made, as the end of a sentence; undefined if one can. */
-export async function noCopies({ ephemeral, place, io }: App): Promise<string | undefined> {
+export async function noCopies({ ephemeral, place, io }: AppPlace): Promise<string | undefined> {
   if (ephemeral) return 'nothing of this run is kept'
   if (!gitFolders(place.root)) return 'this project is not a git repository'
   const { code } = await projectGit(io.env).ran(place.root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])

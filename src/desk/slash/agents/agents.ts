@@ -1,6 +1,6 @@
 import type { Command } from '../../../core/talk/command.ts'
 import type { AgentStanding, Standing } from '../../../chat/desk/chat-desk.ts'
-import type { App } from '../../../turn/app.ts'
+import type { App, AppPlace } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { AgentSettings } from '../../../settings/agent-settings.ts'
 import { localTime } from '../../../base/time/local-time.ts'
@@ -42,7 +42,7 @@ async function subagentLines(app: App): Promise<string[]> {
 }
 
 /** One line for each agent, because a table would be too wide for a terminal. */
-function line({ settings, leash }: App, agent: AgentSettings, { agents, next }: Standing): string {
+function line({ settings, leash }: AppPlace, agent: AgentSettings, { agents, next }: Standing): string {
   const known = agents.find(({ name }) => name === agent.name)
   const parts = [
     agent.name,

@@ -1,5 +1,5 @@
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
-import type { App } from '../../../turn/app.ts'
+import type { AppPlace, AppRecords } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import { forgetInIndex } from '../../../home/projects.ts'
 import { UsageError } from '../../../core/io.ts'
@@ -32,7 +32,7 @@ export function clearCommand(controls: DeskControls): Command {
   }
 }
 
-async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'new' | typeof word | undefined> {
+async function asked({ place }: AppPlace, { ask, signal }: CommandWorld): Promise<'new' | typeof word | undefined> {
   const text = [
     'Start a new session? The old one is kept.',
     `To erase every session, the search index, and diff and undo of ${place.root} for good, type: ${word}`,
@@ -47,7 +47,7 @@ async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'ne
 }
 
 /** Refuses while a turn runs, because the turn would write its end into an erased history. */
-async function refuseIfAtWork({ project, io }: App): Promise<void> {
+async function refuseIfAtWork({ project, io }: AppRecords): Promise<void> {
   const here = (await unfinishedIn(project, io.clock.now())).find(({ pid }) => pid !== undefined)
   if (here)
     throw new UsageError(
@@ -56,7 +56,7 @@ async function refuseIfAtWork({ project, io }: App): Promise<void> {
 }
 
 /** Also erases snapshots, because each one contains its prompt. */
-async function erase(app: App): Promise<void> {
+async function erase(app: AppRecords): Promise<void> {
   const { project, blobs, snapshots, place, io, ephemeral } = app
   await project.log.clear()
   await blobs.clear()

@@ -1,6 +1,6 @@
 import type { Command } from '../../../core/talk/command.ts'
 import type { Entry } from '../../../core/talk/entry.ts'
-import type { App } from '../../../turn/app.ts'
+import type { AppRecords } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import { compactAt } from '../../../core/talk/compaction.ts'
 import { viewTokens } from '../../../core/talk/tokens.ts'
@@ -38,7 +38,7 @@ export function viewCommands(controls: DeskControls): Command[] {
   ]
 }
 
-export async function sizeText({ conversation, settings }: App): Promise<string> {
+export async function sizeText({ conversation, settings }: AppRecords): Promise<string> {
   const { entries } = await conversation.read()
   const tokens = viewTokens(view(entries))
   const smallest = smallestWindow(settings)

@@ -1,5 +1,5 @@
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
-import type { App } from '../../../turn/app.ts'
+import type { App, AppRecords } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import { lastUndoable } from '../../../safety/snapshots/snapshots.ts'
 import {
@@ -53,7 +53,7 @@ export function changeCommands(controls: DeskControls): Command[] {
   ]
 }
 
-async function diffText({ snapshots, project }: App, typed: string | undefined): Promise<string> {
+async function diffText({ snapshots, project }: AppRecords, typed: string | undefined): Promise<string> {
   const turn = await snapshotTurn({ snapshots, project }, typed, (turns) => lastUndoable(turns) ?? turns.at(-1)!)
   const { patch, stat } = await orUsage(snapshots.diff(turn.turn))
   const title = `“${oneLine(turn.prompt, 60)}” (${turn.turn})`

@@ -1,5 +1,5 @@
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
-import type { App } from '../../../turn/app.ts'
+import type { AppRecords } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { PlacedPrompt } from '../../history-pages.ts'
 import { localTime } from '../../../base/time/local-time.ts'
@@ -56,7 +56,7 @@ async function choosePrompt(prompts: readonly PlacedPrompt[], world: CommandWorl
 }
 
 /** The recorded turns that began with the chosen prompt or later, in any session, because all sessions share the files. */
-async function changesSince({ snapshots }: App, { entry }: PlacedPrompt): Promise<Changes> {
+async function changesSince({ snapshots }: AppRecords, { entry }: PlacedPrompt): Promise<Changes> {
   try {
     const records = await snapshots.list()
     const undone = new Set(records.flatMap(({ undoes }) => undoes ?? []))
@@ -110,7 +110,10 @@ async function chooseParts({ entry }: PlacedPrompt, { turns, files }: Changes, w
 }
 
 /** Undoes the turns one after another, newest first, so that each finds the files as it left them. */
-async function bringFilesBack({ snapshots, project, io, conversation }: App, { turns }: Changes): Promise<string[]> {
+async function bringFilesBack(
+  { snapshots, project, io, conversation }: AppRecords,
+  { turns }: Changes,
+): Promise<string[]> {
   const records = await orUsage(snapshots.list())
   for (const turn of turns) {
     const record = records.find((one) => one.turn === turn)
@@ -134,7 +137,7 @@ async function bringFilesBack({ snapshots, project, io, conversation }: App, { t
 /** Opens a fork that ends before the prompt, with the prompt in the input. */
 async function leaveConversation(
   controls: DeskControls,
-  { session, blobs }: App,
+  { session, blobs }: AppRecords,
   { place, entry }: PlacedPrompt,
   { screen }: CommandWorld,
 ): Promise<string> {
