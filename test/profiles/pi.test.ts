@@ -80,7 +80,7 @@ test('a turn is over when pi has settled and has taken up everything that was se
       ...[accepted('prompt'), began, state('prompt', true), 'typed', settled],
       ...[accepted('typed'), began, state('typed', true), settled],
     ],
-    refused: [state('state', false), answer('prompt', 'prompt', { success: false, error: 'No API key found for x.' })],
+    refused: [state('state', false), answer('prompt', 'prompt', { success: false, error: 'no key' })],
   }
   const found = Object.entries(turns).map(([name, lines]) => [
     name,
