@@ -264,7 +264,7 @@ export const folders: Readonly<Record<string, readonly (string | readonly string
     '.',
   ],
   people: [['belongings', 'commands', 'help', 'import', 'init', 'offers'], 'doctor'],
-  profiles: ['shared', ['claude', 'codex', 'copilot', 'gemini'], 'qwen', '.'],
+  profiles: ['shared', ['claude', 'codex', 'copilot', 'gemini', 'pi'], 'qwen', '.'],
   race: [['.', 'review']],
   safety: [['.', 'hooks', 'snapshots'], ['shell', 'trust', 'wall'], 'rules'],
   'safety/shell': ['.', 'programs', 'judge'],
