@@ -128,7 +128,7 @@ test('a dialog of an extension is a question, and what it would draw is left out
   })
 })
 
-test('pi is told to stop only once it has a session to keep', () => {
+test('pi gets a stop only once it has a session to keep', () => {
   const dialect = pi.dialect!()
   const before = dialect.stop!()
   dialect.line(JSON.stringify(state('state', false)))

@@ -31,7 +31,7 @@ export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failu
     if (command !== 'prompt') return []
     if (success === true) return [{ type: 'send', text: line({ id, type: 'get_state' }) }]
     open.delete(idOf(id))
-    // What stands below the first paragraph is how to go on in pi itself.
+    // The lines below the first paragraph say how to go on in pi itself.
     events.fail(textOf(error)?.split('\n\n')[0] ?? 'it refused the prompt')
     isOver ||= !isWorking
     return []

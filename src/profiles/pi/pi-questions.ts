@@ -23,7 +23,7 @@ const dialogs: Readonly<Record<string, (request: Loose) => Dialog>> = {
   editor: words,
 }
 
-/** What an extension of pi says or asks: its dialogs wait for an answer, and what it would draw on pi's own screen means nothing here. */
+/** Reads a request of an extension of pi: a dialog waits for an answer, and things to draw on pi's own screen mean nothing here. */
 export function extensionSteps(request: Loose): Step[] {
   const id = idOf(request.id)
   const message = textOf(request.message)
