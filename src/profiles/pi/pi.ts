@@ -49,6 +49,7 @@ export const pi: Profile = {
   speaks: (command) => twoWay(command) || hasFlag(command, ['--mode'], 'json'),
   dialect: ({ command } = {}) =>
     command === undefined || twoWay(command) ? piDialect(signs, failure) : piOneWayDialect(signs, failure),
+  models: { names: [], list: 'pi --list-models' },
   effort: {
     levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
     words: (level) => `--thinking ${level === 'none' ? 'off' : level}`,
