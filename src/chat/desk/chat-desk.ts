@@ -86,6 +86,8 @@ export type DeskEvent =
   | { type: 'queue'; texts: string[] }
   /** The running turn was cancelled; its end may take a moment. */
   | { type: 'stopping' }
+  /** What a running slash command does at the moment; without words it is over. */
+  | { type: 'progress'; of: string; words?: string }
   /** Output of a command, which is not kept. */
   | { type: 'said'; text: string; how: 'note' | 'text' | 'error' }
   /** Another conversation takes the screen; these are its newest entries. */

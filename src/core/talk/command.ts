@@ -20,6 +20,8 @@ export type EarlierWork = {
 export type CommandWorld = {
   say(text: string, how?: 'note' | 'text' | 'error'): void
   ask: Ask
+  /** Shows what the command does at the moment, in place of what was shown before; a screen of plain lines does not show it. */
+  progress?(words: string): void
   signal: AbortSignal
   screen: CommandScreen
 }

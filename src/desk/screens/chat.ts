@@ -31,6 +31,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   const desk = new ProjectDesk(await DeskApp.open({ ...wishes, wishes: { ...wishes.wishes, keepsAgents: true } }), {
     commands: slashCommands,
     firstStart: setupCommand,
+    ...(wishes.lines ? {} : { guidedStart: (controls) => setupCommand(controls, true) }),
     leashKey: leashKeyCommand,
   })
   readyWatchdog(io.env)
