@@ -6,7 +6,7 @@ import type {
   StopReason,
 } from '@agentclientprotocol/sdk'
 import type { Clock } from '../base/time/clock.ts'
-import type { Command, CommandScreen } from '../core/talk/command.ts'
+import type { Command, CommandScreen, SaidHow } from '../core/talk/command.ts'
 import type { Entry, EntryOf } from '../core/talk/entry.ts'
 import type { Leash, WorkMode } from '../core/work/agent.ts'
 import type { DeskEvent } from '../chat/desk/chat-desk.ts'
@@ -181,7 +181,7 @@ export class EditorSession {
   /** Runs a command here and not at the desk, so that its end is known. If it begins a turn, the prompt waits for that turn as usual. */
   async #run(command: Command, args: string, pending: PendingPrompt): Promise<void> {
     // The client's connection sends the output of a command in order; the command need not wait.
-    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') => {
+    const say = (text: string, how: SaidHow = 'note') => {
       void this.#say(text, how)
     }
     const { signal } = pending.stop
@@ -241,8 +241,8 @@ export class EditorSession {
     await this.#send({ sessionUpdate: 'session_info_update', title: oneLine(prompt, 60) })
   }
 
-  async #say(text: string, how: 'note' | 'text' | 'error'): Promise<void> {
-    if (how === 'text') await this.#updates.text(text)
+  async #say(text: string, how: SaidHow): Promise<void> {
+    if (how === 'text' || how === 'aside') await this.#updates.text(text)
     else await this.#updates.notice(text, how === 'error' ? 'error' : 'info')
   }
 

@@ -17,6 +17,8 @@ export type RunningProcess = {
   since: number
   /** The folder that the process works in. */
   project?: string
+  /** The sessions that are open on the screens of the process. */
+  sessions?: readonly string[]
   /** The agent that the process supervises, or the crew that it keeps. */
   about?: string
   /** The address that the process serves. */
@@ -38,19 +40,19 @@ const folderIn = (home: string) => join(home, 'run')
 const isProcessNote = (path: string) => /[/\\]\d+-[0-9a-z]+\.json(\.tmp)?$/.test(path)
 
 /**
- * Leaves a note of this process, which will run for long, in our home until the returned function is called. A home that cannot
- * be written gets none.
+ * Leaves a note of this process, which will run for long, in our home until the returned function is called; called again, it
+ * replaces the note. A home that cannot be written gets none.
  */
 export function noteProcess(
   home: string,
-  process: Omit<RunningProcess, 'pid' | 'since'>,
+  process: Omit<RunningProcess, 'pid' | 'since'> & { since?: number },
   clock: Pick<Clock, 'now'>,
 ): () => void {
   // The limit need not be in place at once: the heap of a process that has just started is small.
   void import('../base/process/heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth())
   const owner = ownerMark()
   const file = join(folderIn(home), `${ownerPid(owner)}-${shortHash(owner)}.json`)
-  const note: Note = { ...process, since: clock.now(), owner }
+  const note: Note = { since: clock.now(), ...process, owner }
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     writeFileSync(`${file}.tmp`, JSON.stringify(note), { mode: 0o600 })

@@ -2,6 +2,8 @@ import type { Env } from '../base/env.ts'
 import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../base/time/clock.ts'
 import type { Command, CommandScreen } from '../core/talk/command.ts'
+import type { ThemeName } from '../core/talk/themes.ts'
+import type { Background } from './style/theme.ts'
 import { isNote } from '../core/talk/command.ts'
 import type { ChatDesk, DeskEvent, DeskEvents } from './desk/chat-desk.ts'
 import type { ScreenLayout } from './screen/screen-layout.ts'
@@ -29,7 +31,9 @@ import { StatusLine } from './screen/status-line.ts'
 import { Ticker, WorkingLine, stepMs } from './screen/working-line.ts'
 import { BoundedState } from './state/bounded-state.ts'
 import { shownStanding } from './state/chat-state.ts'
-import { firstTheme, followBackground, ThemeSwitch } from './style/theme.ts'
+import { firstBackground, followBackground, ThemeSwitch } from './style/theme.ts'
+import { themeFor } from './style/theme-table.ts'
+import { ThemeOverlay } from './theme-picker.ts'
 import { LazyDetails, canLink } from './transcript/markdown/render-context.ts'
 import { Transcript } from './transcript/blocks/transcript-view.ts'
 
@@ -72,6 +76,8 @@ class Chat {
   #events: DeskEvents | undefined
   #state: BoundedState
   #theme: ThemeSwitch
+  /** The background of the terminal, as far as it is known, and the theme that is shown. */
+  #colours: { background: Background; name: ThemeName }
   #context: RenderContext
   #transcript: Transcript
   #layout: ScreenLayout
@@ -80,6 +86,7 @@ class Chat {
   #board: ChatBoard
   #palette: PaletteOverlay
   #keysPage: KeysOverlay
+  #themes: ThemeOverlay
   #control: TerminalControl
   /** The second in which the times of working agents were last painted. */
   #second = 0
@@ -95,7 +102,11 @@ class Chat {
     this.#terminal = terminal
     const { clock, env, altScreen } = parts
     this.#time = new SteadyTime(clock)
-    const theme = (this.#theme = new ThemeSwitch(firstTheme(env)))
+    const { background, name } = (this.#colours = {
+      background: firstBackground(env),
+      name: desk.standing().theme ?? 'terminal',
+    })
+    const theme = (this.#theme = new ThemeSwitch(themeFor(env, name, background)))
     theme.setAgents(desk.standing().agents.map(({ name }) => name))
     const broken = (error: unknown) => this.broke(error)
     const later = (work: () => void) => {
@@ -200,6 +211,7 @@ class Chat {
       room,
       wholeRoom,
     })
+    const closed = () => this.#inputArea.focus()
     this.#palette = new PaletteOverlay({
       tui,
       theme,
@@ -207,10 +219,18 @@ class Chat {
       pick: (command) => this.#picked(command),
       showKeys: () => this.#keysPage.open(),
       margin: () => this.#layout.margin(),
-      closed: () => this.#inputArea.focus(),
+      closed,
       broken,
     })
-    this.#keysPage = new KeysOverlay({ tui, theme, closed: () => this.#inputArea.focus(), broken })
+    this.#keysPage = new KeysOverlay({ tui, theme, closed, broken })
+    this.#themes = new ThemeOverlay({
+      tui,
+      theme,
+      margin: () => this.#layout.margin(),
+      preview: (theme) => this.#recolour({ name: theme }),
+      closed,
+      broken,
+    })
     this.#keys = typingKeys({
       desk,
       clock,
@@ -289,8 +309,11 @@ class Chat {
   }
 
   #happened(event: DeskEvent): void {
-    if (event.type === 'standing' && this.#theme.setAgents(event.standing.agents.map(({ name }) => name)))
-      this.#layout.tui.invalidate()
+    if (event.type === 'standing') {
+      if (this.#theme.setAgents(event.standing.agents.map(({ name }) => name))) this.#layout.tui.invalidate()
+      // While the person tries themes, the screen shows the one that they try.
+      if (!this.#themes.isOpen) this.#recolour({ name: event.standing.theme ?? 'terminal' })
+    }
     if (event.type === 'commands') this.#input.completeAgain()
     this.#state.take(event)
     // The desk continues with the whole of a long history, which would delay the next frame.
@@ -320,12 +343,14 @@ class Chat {
   }
 
   #followTheme(): Promise<void> {
-    const { tui } = this.#layout
-    return followBackground(tui, this.#parts.env, (to) => {
-      if (!this.#theme.switchTo(to)) return
-      tui.invalidate()
-      this.#control.repaint()
-    })
+    return followBackground(this.#layout.tui, this.#parts.env, (background) => this.#recolour({ background }))
+  }
+
+  #recolour(change: Partial<{ background: Background; name: ThemeName }>): void {
+    const { name, background } = (this.#colours = { ...this.#colours, ...change })
+    if (!this.#theme.switchTo(themeFor(this.#parts.env, name, background))) return
+    this.#layout.tui.invalidate()
+    this.#control.repaint()
   }
 
   #key(data: string): boolean {
@@ -372,6 +397,7 @@ class Chat {
       palette: (query) => this.#palette.open(query ?? ''),
       keys: () => this.#keysPage.open(),
       board: (earlier) => this.#board.show(earlier),
+      theme: (now, cancelled) => this.#themes.pick(now, cancelled),
       exit: () => this.#leave({ why: 'exit' }),
     }
   }

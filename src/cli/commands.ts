@@ -49,18 +49,20 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'sessions',
-    words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|export <id>|move <old folder>]',
+    words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|delete <id>|export <id>|move <old folder>]',
     summary:
-      'List, read, search, resume, rename and export past conversations; move one to the folder where its project is now. Those of the coordinator are marked; a search finds the words of its workers too.',
+      'List, read, search, resume, rename, delete and export past conversations; move one to the folder where its project is now. Those of the coordinator are marked; a search finds the words of its workers too. Deleting asks first, and erases the words, long outputs and snapshots of that session for good.',
     flags: {
       all: { help: 'include every project' },
       format: { value: 'format', choices: ['markdown', 'json', 'jsonl'], help: 'with export: the file format' },
+      ...yes,
       ...json,
     },
     examples: [
       'termaite sessions',
       'termaite sessions search "flaky test"',
       'termaite sessions export 01k --format markdown > talk.md',
+      'termaite sessions delete 01k',
     ],
     load: () => import('./commands/sessions.ts'),
   },

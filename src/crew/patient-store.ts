@@ -36,6 +36,7 @@ function patientLog<T>(log: Log<T>, patiently: Patiently): Log<T> {
     back: (before) => log.back(before),
     read: () => log.read(),
     follow: (after, signal) => log.follow(after, signal),
+    erase: (isGone, before) => patiently(() => log.erase(isGone, before)),
     clear: () => patiently(() => log.clear()),
   }
 }

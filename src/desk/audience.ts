@@ -1,3 +1,4 @@
+import type { SaidHow } from '../core/talk/command.ts'
 import type { DeskEvent, DeskEvents } from '../chat/desk/chat-desk.ts'
 import { Channel } from '../base/channel.ts'
 import { withoutPictureLinks } from '../core/talk/pictures.ts'
@@ -13,7 +14,7 @@ export class Audience {
   }
 
   /** Shows a message on every screen without waiting, because a slow screen must not delay the caller. */
-  say(text: string, how: 'note' | 'text' | 'error' = 'note'): void {
+  say(text: string, how: SaidHow = 'note'): void {
     void this.tell({ type: 'said', how, text })
   }
 

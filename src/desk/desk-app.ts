@@ -26,6 +26,8 @@ export type DeskAppParts = {
   wishes: AppOptions
   /** Reads the settings again. */
   read(): Promise<Settings>
+  /** Called when another session is open. */
+  entered?(session: string): void
 }
 
 /** `until`: the position of the log up to which a fork takes over this session. */
@@ -88,6 +90,7 @@ export class DeskApp {
     this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }
     this.#use()
     this.pages = pagesOf(this.app)
+    this.#parts.entered?.(session.id)
   }
 
   async reload(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { CommandTerms, Leash, Strategy, WorkMode } from '../core/work/agent.ts'
+import type { Usage } from '../core/talk/entry.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Standing } from '../chat/desk/chat-desk.ts'
@@ -39,6 +40,8 @@ export interface DeskControls {
   leavePlan(): void
   /** Runs a turn that the command makes itself. Throws a UsageError while another turn runs. */
   begin(prompt: string, make: TurnMaker): Promise<void>
+  /** Counts tokens in the status line that were spent beside a turn. */
+  spend(usage: Usage): void
   /** Sends a prompt as if it had been typed; `terms` come from the command file that made it. */
   send(prompt: string, terms?: CommandTerms): void
   /** The background commands, by their owner. */
@@ -156,6 +159,11 @@ export class LiveDeskControls implements DeskControls {
   async begin(prompt: string, make: TurnMaker): Promise<void> {
     await this.#parts.turns.saved()
     if (!this.#parts.turns.begin(prompt, make)) throw new UsageError(atWork)
+  }
+
+  spend(usage: Usage): void {
+    this.#parts.status.see(usage)
+    this.#showStatus()
   }
 
   send(prompt: string, terms?: CommandTerms): void {

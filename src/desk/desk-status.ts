@@ -153,6 +153,7 @@ function standingOf(app: App, known: KnownStatus): Standing {
     ...(known.stays ? { stays: true } : {}),
     tokens: known.spent.standing(),
     ...(known.waiting ? { waiting: known.waiting } : {}),
+    theme: settings.theme,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RunningTurns } from '../core/turns/running-turns.ts'
-import type { Command, CommandList, CommandScreen } from '../core/talk/command.ts'
+import type { Command, CommandList, CommandScreen, SaidHow } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { ChatDesk, DeskEvents, PromptSources, Standing } from '../chat/desk/chat-desk.ts'
 import type { App } from '../turn/app.ts'
@@ -379,7 +379,7 @@ export class ProjectDesk implements ChatDesk {
     this.#turns.submit(prompt)
   }
 
-  #say(text: string, how: 'note' | 'text' | 'error' = 'note'): void {
+  #say(text: string, how: SaidHow = 'note'): void {
     this.#audience.say(text, how)
   }
 }

@@ -12,7 +12,7 @@ import { summaryWords } from '../core/talk/compaction.ts'
 import { reportWords } from '../core/talk/notice.ts'
 import { failureSentence } from '../core/talk/outcome.ts'
 import { cutWords } from '../core/talk/shown-words.ts'
-import { importedBodies } from '../people/import/imported-sessions.ts'
+import { importedBodies } from '../home/imported-sessions.ts'
 import { maskWithin } from '../safety/redaction.ts'
 
 type ExportParts = { store: Store; mask(text: string): string }

@@ -64,3 +64,12 @@ export const treeTitle = ({ session, depth, mode }: SessionNode): string => {
 export function title(session: Session): string {
   return session.name ?? oneLine(session.first ?? '', 60)
 }
+
+/** The question before a session is deleted: it says what is deleted, and what stays. */
+export function deletionQuestion(session: Session): string {
+  const { turns, cli } = session
+  const count = `${turns} ${turns === 1 ? 'turn' : 'turns'}`
+  return cli === undefined
+    ? `Delete “${title(session)}” (${count}) for good? Its words, long outputs and snapshots are erased and its turns can no longer be undone. The project’s files stay, and so does what other CLIs keep themselves and what other sessions quote of it.`
+    : `Delete the imported “${title(session)}” (${count}) for good? The copy is erased; the file of ${cli} itself stays, and can be imported again.`
+}

@@ -212,7 +212,7 @@ export const projectTable: readonly HomeRow[] = [
   {
     path: 'history.jsonl',
     name: /^history\.jsonl$/,
-    what: 'the conversations of the project, also those of its coordinator: one entry a line, and no line is ever changed',
+    what: 'the conversations of the project, also those of its coordinator: one entry a line; no line is ever changed, but those of a deleted session are overwritten with spaces',
     format: jsonl,
   },
   {

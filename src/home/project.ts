@@ -56,7 +56,15 @@ export type ProjectDoc = {
   allAgreed?: true
   /** Every turn before this position of the log is over. */
   over?: number
+  /** The sessions that are being deleted. A process that finds one finishes its deletion. */
+  deleting?: Record<string, Deletion>
 }
+
+/**
+ * The remains of a session that is being deleted: its lines before a position of the log, its turns, the hashes of long bodies in its entries, and the
+ * names of its copies among the imported sessions. It holds no words of the session.
+ */
+export type Deletion = { until: number; turns: string[]; bodies: string[]; copies: string[] }
 
 /**
  * The identity of a folder, which does not change when the folder is renamed or moved on the same disk: its inode and its birth

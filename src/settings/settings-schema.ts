@@ -4,6 +4,7 @@ import { strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
 import { machineOffers } from '../hub/model/machine-standing.ts'
 import { languages } from '../languages/language.ts'
+import { themeMeanings, themeNames } from '../core/talk/themes.ts'
 import { hooksSchema } from '../safety/hooks/hook-config.ts'
 import { modes } from '../safety/rules/permission-modes.ts'
 import { rulePattern } from '../safety/rules/permission-rule.ts'
@@ -281,6 +282,10 @@ const common = {
     list(filled),
   ),
   screenReader: setting('Whether the chat is shown as plain lines for a screen reader.', flag),
+  theme: setting(
+    `The colours of the chat, which /theme chooses too. ${themeNames.map((each) => `${each}: ${themeMeanings[each]}`).join('; ')}. NO_COLOR wins.`,
+    oneOf(...themeNames),
+  ),
 }
 
 const meaningOfAgents = 'The agents, in the order in which they take turns: a list, or a map from name to agent.'

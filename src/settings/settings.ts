@@ -2,6 +2,7 @@ import type { Leash, Strategy } from '../core/work/agent.ts'
 import type { StepLimits } from '../core/work/budget.ts'
 import type { TreeLimits } from '../core/work/tree-budget.ts'
 import type { Thinking } from '../core/talk/framework.ts'
+import type { ThemeName } from '../core/talk/themes.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import type { Diagnostics } from '../languages/language.ts'
 import type { Permissions } from './permission-settings.ts'
@@ -43,6 +44,8 @@ export type Settings = {
   metaInstruction: string | undefined
   /** Shows the chat as plain lines for a screen reader. */
   screenReader: boolean
+  /** The colours of the chat. */
+  theme: ThemeName
   agents: AgentSettings[]
   /** Agents whose own entry in the user's file says `leash: "read"`, whatever `--leash` says for this run. */
   readOnly: readonly string[]
@@ -119,6 +122,7 @@ export const usualSettings = {
   notify: [],
   additionalFolders: [],
   screenReader: false,
+  theme: 'terminal',
 } as const
 
 export type Places = { home: string; project?: string }
@@ -188,6 +192,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     sharing: said.sharing,
     metaInstruction: metaText(said.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? said.screenReader,
+    theme: said.theme,
     // A leash given for this run wins over the agent's own.
     agents: thinking.agents,
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),

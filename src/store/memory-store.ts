@@ -21,6 +21,8 @@ export function memoryStore(): Store {
   }
 }
 
+const erased = ''
+
 /** A log in memory. Items are kept as text, so that later changes of an object do not change the log. */
 class MemoryLog<T> implements Log<T> {
   #lines: string[] = []
@@ -33,7 +35,7 @@ class MemoryLog<T> implements Log<T> {
   }
 
   async link(make: (last: readonly Line<T>[]) => readonly T[]): Promise<void> {
-    const at = this.#lines.length - 1
+    const at = this.#lines.findLastIndex((line) => line !== erased)
     const items = make(at < 0 ? [] : [{ at, item: JSON.parse(this.#lines[at]!) as T }])
     this.#lines.push(...items.map((item) => JSON.stringify(item)))
     this.#ring()
@@ -45,11 +47,12 @@ class MemoryLog<T> implements Log<T> {
 
   async *back(before = Infinity): AsyncGenerator<Line<T>> {
     const lines = this.#lines
-    for (let at = Math.min(before, lines.length) - 1; at >= 0; at--) yield { at, item: JSON.parse(lines[at]!) as T }
+    for (let at = Math.min(before, lines.length) - 1; at >= 0; at--)
+      if (lines[at] !== erased) yield { at, item: JSON.parse(lines[at]!) as T }
   }
 
   async *read(): AsyncGenerator<Line<T>> {
-    for (const [at, line] of [...this.#lines].entries()) yield { at, item: JSON.parse(line) as T }
+    for (const [at, line] of [...this.#lines].entries()) if (line !== erased) yield { at, item: JSON.parse(line) as T }
   }
 
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Line<T>> {
@@ -61,13 +64,19 @@ class MemoryLog<T> implements Log<T> {
     try {
       while (!signal.aborted) {
         if (lines !== this.#lines) [lines, at] = [this.#lines, 0]
-        if (at < lines.length) yield { at, item: JSON.parse(lines[at++]!) as T }
-        else await bell.heard()
+        if (at >= lines.length) await bell.heard()
+        else if (lines[at] === erased) at++
+        else yield { at, item: JSON.parse(lines[at++]!) as T }
       }
     } finally {
       signal.removeEventListener('abort', bell.ring)
       this.#bells.delete(bell)
     }
+  }
+
+  async erase(isGone: (line: Line<T>) => boolean, before: number): Promise<void> {
+    for (const [at, line] of this.#lines.slice(0, before).entries())
+      if (line !== erased && isGone({ at, item: JSON.parse(line) as T })) this.#lines[at] = erased
   }
 
   async clear(): Promise<void> {

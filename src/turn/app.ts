@@ -20,13 +20,12 @@ import type { rotate } from './rotation/rotate.ts'
 import { addableFolder, AddedFolders, setFolders } from '../native/added-folders.ts'
 import { borderOf } from '../border/border.ts'
 import { WarmProcesses } from '../agents/warm-processes.ts'
-import { snapshots } from '../safety/snapshots/snapshots.ts'
-import { withFolderSnapshots } from '../safety/snapshots/folder-snapshots.ts'
 import { fileStore } from '../store/files/file-store.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { newNativeState } from '../native/native-parts.ts'
 import { takeMovedProject } from './moved-project.ts'
 import { folderIdentity, openProject, openSession } from '../home/project.ts'
+import { openSnapshots } from './project-snapshots.ts'
 import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
 import { inMode } from '../settings/work-mode.ts'
@@ -102,6 +101,9 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
       : Promise.resolve()
   const moved = options.ephemeral ? undefined : await takeMovedProject(io, place)
   const doc = await project.doc.read()
+  if (!options.ephemeral && doc.deleting !== undefined)
+    // A deletion that cannot be finished now is finished at a later start.
+    await finishKilledDeletions(io, { home: place.home, store, project }).catch(() => {})
   const folder = folderIdentity(place.root)
   if (!options.ephemeral && doc.current !== undefined && folder !== undefined && doc.folder !== folder)
     // An identity that cannot be kept now is kept at the next start.
@@ -168,6 +170,12 @@ async function sweep(root: string, { env, clock }: Io): Promise<void> {
   await sweepWorktrees({ root, env }, clock.now())
 }
 
+/** Finishes the deletions of sessions that a killed process had begun. Its code is loaded only if there are any. */
+async function finishKilledDeletions(io: Io, at: { home: string; store: Store; project: Project }): Promise<void> {
+  const { finishDeletions } = await import('./session-deletion.ts')
+  await finishDeletions({ io, ...at })
+}
+
 /** Ends the workers of coordinators whose process died. No turn waits for it but that of a coordinator. */
 async function endWorkers(store: Store, at: { io: Io; place: Place; settings: Settings; slug: string }): Promise<void> {
   const { endWorkersOfDead } = await import('../crew/machine/dead-coordinators.ts')
@@ -194,12 +202,3 @@ export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'n
 
 /** How long a process of an agent waits for its next turn. */
 export const idleMsOf = ({ idleAgentMinutes }: Settings): number => idleAgentMinutes * 60_000
-
-/** Opens the snapshots of a project and of the folders that were added to it, now or in earlier turns. */
-export function openSnapshots(io: Io, place: Place, project: Project, added?: AddedFolders): Snapshots {
-  const dir = `${place.home}/projects/${project.slug}/snapshots`
-  const open = (dir: string, root: string, canBeGone = false) =>
-    snapshots({ dir, root, env: io.env, clock: io.clock, canBeGone })
-  const { root } = place
-  return withFolderSnapshots({ project: open(dir, root), root, dir, folders: () => added?.now ?? [], open })
-}

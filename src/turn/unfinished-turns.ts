@@ -71,11 +71,16 @@ async function keptTurns(io: Io, home: string): Promise<UnfinishedTurn[]> {
 
 /** Lists the unfinished turns of one project, over all its sessions, in the order of its log. */
 export async function unfinishedIn(project: Project, now: number): Promise<UnfinishedTurn[]> {
+  return (await unendedPrompts(project, now)).map((prompt) => described(prompt, project.root))
+}
+
+/** Lists the prompts of these turns. */
+export async function unendedPrompts(project: Project, now: number): Promise<EntryOf<'prompt'>[]> {
   const before = (await project.doc.read()).over ?? 0
   const { prompts, over } = await unended(project.log, before, now)
   // Without the mark the next call takes longer, and finds the same.
   if (Math.abs(over - before) > farBytes) await project.doc.update((doc) => ({ ...doc, over })).catch(() => {})
-  return prompts.map((prompt) => described(prompt, project.root))
+  return prompts
 }
 
 /** Throws while a turn of this machine uses what is to be deleted; turns of other machines are only named. */

@@ -119,6 +119,7 @@ export class Seat {
       }
     },
     send: (prompt) => void this.turned.push(['send', prompt]),
+    spend: (usage) => void this.turned.push(['spend', usage.input, usage.output]),
     jobs: () => this.jobs,
     inside: () => this.inside,
     moveToBackground: () => (this.turned.push(['background']), false),

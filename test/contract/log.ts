@@ -182,4 +182,30 @@ export function logContract(name: string, make: LogMaker): void {
     await log.append({ id: 4 })
     assert.deepEqual(ids(await firstFollowed(log, end, 1)), [4])
   })
+
+  test(`${name}: erased lines are gone for every reader, and all others are where they were`, async () => {
+    const { log, same } = make()
+    for (const id of [1, 2, 3, 4]) await log.append({ id, text: 'größer 😀' })
+    const before = await allBack(log)
+    const until = await log.end()
+    await log.append({ id: 2, text: 'later' })
+    const last = (await allBack(log))[0]!
+    const seen: (number | undefined)[] = []
+    await same.erase(({ item }) => {
+      seen.push(item?.id)
+      return item?.id === 2 || item?.id === 4
+    }, until)
+    const left = [last, before[1]!, before[3]!]
+    assert.deepEqual(seen, [1, 2, 3, 4])
+    assert.deepEqual(await allBack(log), left)
+    assert.deepEqual(await firstFollowed(same, 0, 3), left.toReversed())
+    const read: Line<Item>[] = []
+    for await (const line of log.read()) read.push(line)
+    assert.deepEqual(read, left.toReversed())
+    await log.erase(() => true, Infinity)
+    assert.deepEqual(await allBack(same), [])
+    const at = await log.append({ id: 5 })
+    assert.deepEqual(ids(await firstFollowed(log, at, 1)), [5])
+    assert.deepEqual(ids(await allBack(same)), [5])
+  })
 }

@@ -73,6 +73,7 @@ test('a fact that could not be kept is still shown, and the end says that it is 
     back: () => inner.back(),
     read: () => inner.read(),
     follow: (after, signal) => inner.follow(after, signal),
+    erase: (isGone, before) => inner.erase(isGone, before),
     clear: () => inner.clear(),
   }
   const { conversation } = opened({ log })
@@ -235,6 +236,7 @@ test('when two answers come at the same moment, the first on the log counts', as
     end: () => log.end(),
     back: () => log.back(),
     read: () => log.read(),
+    erase: (isGone, before) => log.erase(isGone, before),
     clear: () => log.clear(),
     async *follow(_after, signal) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -350,6 +352,7 @@ test('a log that cannot be followed takes the question back, which is a no and a
     end: () => inner.end(),
     back: () => inner.back(),
     read: () => inner.read(),
+    erase: (isGone, before) => inner.erase(isGone, before),
     clear: () => inner.clear(),
     follow: () => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('the disk is gone')) }),

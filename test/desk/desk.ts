@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/time/clock.ts'
-import type { Command } from '../../src/core/talk/command.ts'
+import type { CommandList } from '../../src/core/talk/command.ts'
 import type { DeskEvent } from '../../src/chat/desk/chat-desk.ts'
 import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import type { AgentSettings } from '../../src/settings/agent-settings.ts'
@@ -31,7 +31,7 @@ export type Seating = {
   clock?: Clock
   /** The PATH on which commands are looked for, where it is not the usual one. */
   path?: string
-  commands?(controls: DeskControls): Command[]
+  commands?(controls: DeskControls): CommandList
   /** Agents besides the plain commands. */
   agents?: AgentSettings[]
   wishes?: { fresh?: boolean; name?: string; ephemeral?: boolean }

@@ -188,3 +188,25 @@ test('an unfinished body has no name, and a dropped one leaves nothing', async (
   await writer.drop()
   assert.deepEqual(readdirSync(join(home, 'b')), [])
 })
+
+test('erased lines are spaces in the same file, a torn line too, and a long run of them is a log all the same', async (t) => {
+  const home = tempFolder(t)
+  const path = join(home, 'a.jsonl')
+  const log = fileStore(home).log<Item>('a')
+  const text = 'é'.repeat(200_000)
+  await log.append({ id: 1, text })
+  appendFileSync(path, '{"id":1,"te')
+  await log.append({ id: 2 })
+  const { ino, size } = statSync(path)
+  await log.erase(({ item, broken }) => item?.id === 1 || broken !== undefined, Infinity)
+  assert.deepEqual([statSync(path).ino, statSync(path).size], [ino, size])
+  const lines = readFileSync(path, 'utf8').split('\n')
+  assert.deepEqual(
+    lines.map((line) => line.trim()),
+    ['', '', '{"id":2}', ''],
+  )
+  assert.deepEqual(await allBack(fileStore(home).log<Item>('a')), [{ at: size - 9, item: { id: 2 } }])
+  await log.erase(() => true, Infinity)
+  assert.deepEqual(await allBack(fileStore(home).log<Item>('a')), [])
+  assert.deepEqual(readdirSync(home).sort(), ['a.jsonl'])
+})

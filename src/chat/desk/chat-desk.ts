@@ -1,6 +1,7 @@
 import type { WorkMode, Leash } from '../../core/work/agent.ts'
-import type { CommandList, CommandScreen } from '../../core/talk/command.ts'
+import type { CommandList, CommandScreen, SaidHow } from '../../core/talk/command.ts'
 import type { BudgetAmounts, Entry, Event } from '../../core/talk/entry.ts'
+import type { ThemeName } from '../../core/talk/themes.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
 /** An agent as the status line shows it; `left` is the free part of its context window, from 1 to 0. */
@@ -21,7 +22,7 @@ export const stateNames: Record<AgentStanding['state'], string> = {
   out: 'unavailable',
 }
 
-/** Everything that the title and the status line show. */
+/** Everything that the title and the status line show, and in which colours. */
 export type Standing = {
   project: string
   session?: string
@@ -44,6 +45,8 @@ export type Standing = {
   budget?: { used: BudgetAmounts; allowed: Partial<BudgetAmounts> }
   /** A prompt that waits for an agent's quota and is then sent by itself. */
   waiting?: { agent: string; until: number }
+  /** The colours that the person chose; without it those of the terminal. */
+  theme?: ThemeName
 }
 
 /** How many files a turn changed, and how many lines in them. */
@@ -89,7 +92,7 @@ export type DeskEvent =
   /** What a running slash command does at the moment; without words it is over. */
   | { type: 'progress'; of: string; words?: string }
   /** Output of a command, which is not kept. */
-  | { type: 'said'; text: string; how: 'note' | 'text' | 'error' }
+  | { type: 'said'; text: string; how: SaidHow }
   /** Another conversation takes the screen; these are its newest entries. */
   | { type: 'opened'; entries: Entry[]; more: boolean }
 

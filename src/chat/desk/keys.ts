@@ -120,6 +120,12 @@ export const chatKeys = {
     keys: { keys: ['?'], does: 'Before anything is typed: shows this page.' },
     close: { keys: ['escape', 'ctrl+c'], does: 'Closes the list.' },
   },
+  themes: {
+    up: { keys: ['up', 'k'], does: 'Shows the theme above.' },
+    down: { keys: ['down', 'j'], does: 'Shows the theme below.' },
+    pick: { keys: ['enter'], does: 'Keeps the theme that is shown, from now on.' },
+    close: { keys: ['escape', 'ctrl+c', 'q'], does: 'Goes back to the theme that was shown before.' },
+  },
   page: {
     up: { keys: ['up', 'k'], does: 'One line up.' },
     down: { keys: ['down', 'j'], does: 'One line down.' },
@@ -215,6 +221,7 @@ const titles: Record<KeyPlace, string> = {
   card: 'While a question is open',
   board: 'While the agents of a turn are shown (Ctrl+T)',
   palette: 'In the list of commands (F1)',
+  themes: 'In the list of themes (/theme)',
   page: 'On this page',
 }
 
@@ -252,6 +259,7 @@ export function keySections(): KeySection[] {
     own('popup'),
     own('history'),
     own('palette'),
+    own('themes'),
     own('page'),
     mouse,
   ]

@@ -4,9 +4,13 @@ import type { TUI } from '@earendil-works/pi-tui'
 /** Wraps text in a colour, or returns it unchanged. */
 export type Paint = (text: string) => string
 
+/** How bright the background of a terminal is. */
+export type Background = 'dark' | 'light'
+
 /** The purposes of colours. The colour law below says which colour each purpose has. */
 export type Theme = {
-  name: 'dark' | 'light' | 'plain'
+  /** The background that the theme is made for; `plain` has no colours. */
+  name: Background | 'plain'
   /** The rules, the title and the large letters. */
   accent: Paint
   strong: Paint
@@ -33,31 +37,33 @@ export type Theme = {
 /**
  * The colour law.
  *
- * 1. Only the sixteen colours that every terminal lets its owner choose: the chat looks like the rest of their screen.
- *    The background is theirs; to emphasize something, both colours are reversed.
+ * 1. Only the sixteen colours that every terminal lets its owner choose: the chat looks like the rest of their screen. Other themes
+ *    (theme-table.ts) are a person's own choice, and have fixed colours. The background always belongs to the person: to emphasize
+ *    something, both colours are reversed.
  * 2. No meaning is in a colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
- * 3. Red is for failures, removed lines and danger, green for success and added lines, yellow for what waits for a person; for nothing else.
+ * 3. Red is for failures, removed lines and danger, green for success and added lines, yellow for what waits for a person; for nothing
+ *    else. A theme for people who cannot tell these apart has three others, for nothing else as well.
  * 4. One accent: the rules, the title, the large letters, and links.
  * 5. Each agent has one colour, the same in every session, and never one of rule 3. No two agents of a roster share one:
  *    the first three differ in hue, the next two are brighter, and those after them are underlined too.
  * 6. Less important text is dim, more important text is bold; neither is a colour.
  */
-const sgr =
+export const sgr =
   (open: number | string, close: number): Paint =>
   (text) =>
     text === '' ? '' : `\x1b[${open}m${text}\x1b[${close}m`
 
-const both =
+export const both =
   (...paints: Paint[]): Paint =>
   (text) =>
     paints.reduce((painted, paint) => paint(painted), text)
 
 const colour = (code: number) => sgr(code, 39)
-const bold = sgr(1, 22)
+export const bold = sgr(1, 22)
 const dim = sgr(2, 22)
-const underline = sgr(4, 24)
+export const underline = sgr(4, 24)
 const reverse = sgr(7, 27)
-const none: Paint = (text) => text
+export const none: Paint = (text) => text
 
 const [red, green, yellow, blue, magenta, cyan] = [31, 32, 33, 34, 35, 36].map(colour) as [
   Paint,
@@ -127,7 +133,7 @@ export const plain: Theme = {
 }
 
 /** The styles of names in the order in which they are assigned: hues, then their brighter forms, then all of them underlined. */
-function named(
+export function named(
   hues: readonly [Paint, Paint, Paint],
   more: readonly [Paint, Paint],
 ): Pick<Theme, 'speakers' | 'speaker'> {
@@ -178,36 +184,47 @@ function hashOf(name: string): number {
 /** How long a terminal may take to report its background: it may be far away or busy. No paint waits for it. */
 const patienceMs = 10_000
 
-/** The theme of the first paint, from the environment alone. */
+/** The theme of the first paint in the terminal's own colours, from the environment alone. */
 export function firstTheme(env: Env): Theme {
   if (env.NO_COLOR) return plain
-  return themeByHint(env) ?? dark
+  return firstBackground(env) === 'light' ? light : dark
 }
+
+/** The background of the first paint, before the terminal reports its own. */
+export const firstBackground = (env: Env): Background => backgroundByHint(env) ?? 'dark'
 
 type BackgroundSource = Pick<
   TUI,
   'queryTerminalBackgroundColor' | 'onTerminalColorSchemeChange' | 'setTerminalColorSchemeNotifications'
 >
 
-/** Chooses the theme by the background that the terminal reports, now and whenever it changes. */
-export async function followBackground(tui: BackgroundSource, env: Env, choose: (theme: Theme) => void): Promise<void> {
+/** Tells the background that the terminal reports, now and whenever it changes. */
+export async function followBackground(
+  tui: BackgroundSource,
+  env: Env,
+  tell: (background: Background) => void,
+): Promise<void> {
   if (env.NO_COLOR) return
-  tui.onTerminalColorSchemeChange((scheme) => choose(scheme === 'light' ? light : dark))
+  tui.onTerminalColorSchemeChange(tell)
   tui.setTerminalColorSchemeNotifications(true)
   const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: patienceMs })
-  if (rgb) choose(themeOn(rgb))
+  if (rgb) tell(backgroundOf(rgb))
 }
 
-/** The theme for a background by its perceived brightness, for which green weighs most. */
-export function themeOn({ r, g, b }: { r: number; g: number; b: number }): Theme {
-  return 0.299 * r + 0.587 * g + 0.114 * b > 127 ? light : dark
+/** The background by its perceived brightness, for which green weighs most. */
+function backgroundOf({ r, g, b }: { r: number; g: number; b: number }): Background {
+  return 0.299 * r + 0.587 * g + 0.114 * b > 127 ? 'light' : 'dark'
 }
 
-/** The theme by COLORFGBG, which is `fg;bg` or `fg;x;bg`: 7 and 9 to 15 are light backgrounds. */
-function themeByHint(env: Env): Theme | undefined {
+/** The theme in the terminal's own colours for its background. */
+export const themeOn = (rgb: { r: number; g: number; b: number }): Theme =>
+  backgroundOf(rgb) === 'light' ? light : dark
+
+/** The background by COLORFGBG, which is `fg;bg` or `fg;x;bg`: 7 and 9 to 15 are light. */
+function backgroundByHint(env: Env): Background | undefined {
   const background = env.COLORFGBG?.split(';').at(-1)
   if (background === undefined || !/^\d+$/.test(background)) return undefined
-  return Number(background) === 7 || Number(background) > 8 ? light : dark
+  return Number(background) === 7 || Number(background) > 8 ? 'light' : 'dark'
 }
 
 /** A theme whose colours can change while components use it, because the terminal may report its background only after the first paint. */

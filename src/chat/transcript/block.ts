@@ -1,4 +1,5 @@
 import type { Cut, FileChange, PlanItem } from '../../core/talk/entry.ts'
+import type { SaidHow } from '../../core/talk/command.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Closing } from '../desk/chat-desk.ts'
@@ -86,7 +87,7 @@ export type BoardBlock = Common & { type: 'board'; rows: readonly AgentRow[] }
 export type ClosingBlock = Common & { type: 'closing'; closing: Closing }
 
 /** Output of a command, which is not kept. */
-export type CommandBlock = Common & { type: 'told'; text: string; how: 'note' | 'text' | 'error' }
+export type CommandBlock = Common & { type: 'told'; text: string; how: SaidHow }
 
 export type Block =
   | TextBlock

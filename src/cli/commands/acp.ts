@@ -17,9 +17,12 @@ export async function run(io: Io): Promise<number> {
     import('../../acp/editor-agent.ts'),
     import('../../desk/screens/editor-desks.ts'),
   ])
-  const desks = new ProjectEditorDesks(io)
+  const since = io.clock.now()
+  const note = (sessions: string[]) =>
+    noteProcess(homeOf(io.env), { process: 'editor', project: io.cwd, sessions, since }, io.clock)
+  const desks = new ProjectEditorDesks(io, note)
   readyWatchdog(io.env)
-  const unnote = noteProcess(homeOf(io.env), { process: 'editor', project: io.cwd }, io.clock)
+  const unnote = note([])
   await serveAcp({ sdk: await loadAcpSdk(), desks, clock: io.clock, version }, io)
   await desks.close()
   unnote()

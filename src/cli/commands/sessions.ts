@@ -16,9 +16,11 @@ import { placeOf } from '../../home/place.ts'
 import { followMove, moveProject, refuseMove } from '../../turn/moved-project.ts'
 import { openProject, slugOf } from '../../home/project.ts'
 import { endKilledTurns } from '../../turn/killed-turns.ts'
+import { deleteSession, deletionHindrance, finishAllDeletions } from '../../turn/session-deletion.ts'
+import { confirm } from '../../questions/terminal-questions.ts'
 import { localTime } from '../../base/time/local-time.ts'
 import { exportSession } from '../../desk/session-export.ts'
-import { sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
+import { deletionQuestion, sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 import { borderOf } from '../../border/border.ts'
 import { agentOfCli, continueImported } from '../../people/import/continued-session.ts'
@@ -32,7 +34,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const index = openIndex(place.home, voiceOf(io))
   const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
   try {
-    const unended = await endKilledTurns(io, store, place.home).then(() => undefined, messageOf)
+    const unended = await endKilled(io, store, place.home).then(() => undefined, messageOf)
     await index.catchUp()
     // A history that cannot be written is still read; one that cannot be read has said so already.
     if (unended !== undefined) say(io, `termaite: ${unended}`)
@@ -85,12 +87,49 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         print(io, `${session.id} is now called "${name}".`)
         return 0
       }
+      case 'delete':
+        return await erase(asked, id, { store, place, yes: values.yes === true })
       default:
-        throw new UsageError(`sessions: found "${verb}", allowed: list, show, search, resume, rename, export, move.`)
+        throw new UsageError(
+          `sessions: found "${verb}", allowed: list, show, search, resume, rename, delete, export, move.`,
+        )
     }
   } finally {
     await index.close()
   }
+}
+
+/** Finishes what killed processes had begun: turns, and deletions of sessions. */
+async function endKilled(io: Io, store: Store, home: string): Promise<void> {
+  await endKilledTurns(io, store, home)
+  await finishAllDeletions(io, store, home)
+}
+
+/** Deletes a session for good, after a question. */
+async function erase(
+  asked: Asked,
+  id: string | undefined,
+  { store, place, yes }: { store: Store; place: Place; yes: boolean },
+): Promise<number> {
+  const { io } = asked
+  if (id === undefined)
+    throw new UsageError('sessions delete: the id of the session is missing. `termaite sessions` lists them.')
+  const session = await sessionNamed(asked, id)
+  const parts = { io, store, home: place.home, project: projectOf(session, store, place) }
+  const refuse = async () => {
+    const why = await deletionHindrance(parts, session)
+    if (why !== undefined) throw new UsageError(`sessions delete: “${title(session)}” is kept, because ${why}`, 1)
+  }
+  await refuse()
+  if (!(await confirm(io, deletionQuestion(session), yes))) {
+    say(io, 'Nothing was deleted.')
+    return 1
+  }
+  // The person may have thought for long.
+  await refuse()
+  await deleteSession(parts, session)
+  print(io, `Deleted “${title(session)}”.`)
+  return 0
 }
 
 /** Brings the conversation of another folder to this one. */

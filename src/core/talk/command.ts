@@ -1,5 +1,6 @@
 import type { Entry, WorkStatus } from './entry.ts'
 import type { Ask } from './question.ts'
+import type { ThemeName } from './themes.ts'
 
 /** A kept record of an agent that worked inside an earlier turn. */
 export type EarlierWork = {
@@ -16,9 +17,15 @@ export type EarlierWork = {
   entries(): Promise<readonly Entry[]>
 }
 
+/**
+ * How something is shown that a command says: a note of termaite, Markdown, an error, or an answer beside the work, whose first line is its
+ * title.
+ */
+export type SaidHow = 'note' | 'text' | 'error' | 'aside'
+
 /** The world that a slash command is run with. Text that it says is shown and not kept. */
 export type CommandWorld = {
-  say(text: string, how?: 'note' | 'text' | 'error'): void
+  say(text: string, how?: SaidHow): void
   ask: Ask
   /** Shows what the command does at the moment, in place of what was shown before; a screen of plain lines does not show it. */
   progress?(words: string): void
@@ -45,6 +52,8 @@ export type CommandScreen = {
    * a board has no such function.
    */
   board?(earlier: readonly EarlierWork[]): boolean
+  /** Lets the person choose a theme, and shows each one at once. A screen without colours has no such function. */
+  theme?(now: ThemeName, cancelled: AbortSignal): Promise<ThemeName | undefined>
   exit(): void
 }
 

@@ -29,6 +29,11 @@ export interface Log<T> {
   read(): AsyncIterable<Line<T>>
   /** Reads oldest first from a position, then every item as it is appended, until the signal aborts. */
   follow(after: number, signal: AbortSignal): AsyncIterable<Line<T>>
+  /**
+   * Erases the lines before a position for which `isGone` returns true. All other lines keep their positions, and other processes may
+   * append meanwhile; the room of the erased lines is not given back.
+   */
+  erase(isGone: (line: Line<T>) => boolean, before: number): Promise<void>
   /** Deletes all items. */
   clear(): Promise<void>
 }

@@ -26,9 +26,13 @@ type ChatOptions = DeskAppParts & {
 
 /** Runs the chat and returns the exit code. */
 export async function chat(wishes: ChatOptions): Promise<number> {
-  const { io } = wishes
+  const { io, place } = wishes
   const hangup = io.hangup?.() ?? new AbortController().signal
-  const desk = new ProjectDesk(await DeskApp.open({ ...wishes, wishes: { ...wishes.wishes, keepsAgents: true } }), {
+  const since = io.clock.now()
+  const note = (session: string) =>
+    noteProcess(place.home, { process: 'chat', project: place.cwd, sessions: [session], since }, io.clock)
+  const parts = { ...wishes, wishes: { ...wishes.wishes, keepsAgents: true as const }, entered: note }
+  const desk = new ProjectDesk(await DeskApp.open(parts), {
     commands: slashCommands,
     firstStart: setupCommand,
     ...(wishes.lines ? {} : { guidedStart: (controls) => setupCommand(controls, true) }),
@@ -42,8 +46,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   await desk.confirmLeash()
   if (wishes.agent !== undefined) desk.controls.aim(wishes.agent)
   if (wishes.prompt !== undefined) desk.first(wishes.prompt)
-  const { home, cwd } = desk.app().place
-  const unnote = noteProcess(home, { process: 'chat', project: cwd }, io.clock)
+  const unnote = note(desk.app().session.id)
   const beside = await attended(desk, wishes)
   const fault = await shown
   beside?.close()

@@ -30,9 +30,13 @@ export class ProjectEditorDesks implements EditorDesks {
   #io: Io
   #turns = new RunningTurns()
   #served: ReturnType<typeof serveTurns>
+  #noted: (sessions: string[]) => void
+  #desks = new Set<ProjectDesk>()
 
-  constructor(io: Io) {
+  /** `noted` gets the sessions that are open, whenever they change. */
+  constructor(io: Io, noted: (sessions: string[]) => void = () => {}) {
     this.#io = io
+    this.#noted = noted
     this.#served = serveTurns(homeOf(io.env), this.#turns, io.clock)
   }
 
@@ -90,7 +94,8 @@ export class ProjectEditorDesks implements EditorDesks {
     const added = setFolders(folders, { ...place, env: io.env })
     for (const warning of added.warnings) say(io, `termaite: ${warning}`)
     const wishes = { fresh: session === undefined, budget: noBudget, folders: added.folders }
-    const deskApp = await DeskApp.open({ io, place, settings, read, wishes })
+    const note = () => this.#noted([...this.#desks].map((one) => one.app().session.id))
+    const deskApp = await DeskApp.open({ io, place, settings, read, wishes, entered: note })
     const desk = new ProjectDesk(deskApp, {
       commands: (controls, warn, changed) => slashCommands(controls, warn, changed, ({ screen }) => !screen),
       firstStart: setupCommand,
@@ -98,6 +103,8 @@ export class ProjectEditorDesks implements EditorDesks {
       turns: this.#turns,
     })
     if (session !== undefined) await desk.controls.open({ id: session })
+    this.#desks.add(desk)
+    note()
     const opened = await this.#begun(desk)
     return {
       session: desk.app().session.id,
@@ -113,10 +120,12 @@ export class ProjectEditorDesks implements EditorDesks {
         return desk.busy
       },
       idle: () => desk.idle(),
-      async close() {
+      close: async () => {
         desk.leave()
         await desk.idle()
         await desk.close()
+        this.#desks.delete(desk)
+        note()
       },
     }
   }

@@ -5,6 +5,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { addDirCommand } from './agents/add-dir.ts'
 import { agentsCommand } from './agents/agents.ts'
 import { auditCommand } from './audit.ts'
+import { btwCommand } from './conversation/btw.ts'
 import { changeCommands } from './conversation/diff-undo.ts'
 import { clearCommand } from './conversation/clear.ts'
 import { configCommand } from './config.ts'
@@ -36,6 +37,7 @@ import { promptCommands } from './agents/server-prompts.ts'
 import { rememberCommand } from './conversation/remember.ts'
 import { rewindCommand } from './conversation/rewind.ts'
 import { refreshSystemCommand } from './system.ts'
+import { themeCommand } from './theme.ts'
 import { thinkCommand } from './agents/think.ts'
 import { thumbCommands } from './conversation/thumb.ts'
 import { todosCommand } from './agents/todos.ts'
@@ -56,6 +58,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     addDirCommand(controls),
     thinkCommand(controls),
     ...changeCommands(controls),
+    btwCommand(controls),
     reviewCommand(controls),
     raceCommand(controls),
     rewindCommand(controls),
@@ -73,6 +76,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     statusCommand(controls),
     doctorCommand(controls, () => commands.map(({ name }) => name)),
     configCommand(controls),
+    themeCommand(controls),
     setupCommand(controls),
     modeCommand(controls),
     coordinatorCommand(controls),

@@ -7,7 +7,7 @@ import type { Project } from '../../home/project.ts'
 import { newId } from '../../base/id.ts'
 import { wholeEntry, withShortBody } from '../../core/talk/body.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
-import { importedBodies, importedDoc } from './imported-sessions.ts'
+import { importedBodies, importedDoc } from '../../home/imported-sessions.ts'
 
 type Parts = { project: Project; store: Store; index: Index; clock: Pick<Clock, 'now'> }
 

@@ -1,6 +1,6 @@
 import type { PastUsage } from '../../core/profile/past-session.ts'
 import type { UsageBy, UsageRow } from '../../store/index/conversation-index.ts'
-import type { ImportedDoc } from './imported-sessions.ts'
+import type { ImportedDoc } from '../../home/imported-sessions.ts'
 import type { ImportWorld } from './import.ts'
 import type { PastProfile, SessionFile } from './session-files.ts'
 import { existsSync, readdirSync } from 'node:fs'

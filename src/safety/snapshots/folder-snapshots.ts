@@ -194,6 +194,11 @@ export function withFolderSnapshots({ project, root, dir, folders, open }: Folde
       const files = aside.flatMap((one) => one.files)
       return defined({ turn: own.turn, left, aside: aside.length > 0 ? { folder, files } : undefined })
     },
+    async forget(turns) {
+      const gone = [...turns]
+      for (const { snapshots } of known()) await snapshots.forget(gone)
+      await project.forget(gone)
+    },
     async clear() {
       for (const { snapshots } of known()) await snapshots.clear()
       await project.clear()

@@ -8,7 +8,15 @@ import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { realClock } from '../../base/time/clock.ts'
 import { TurnRecords, lastRedoable, lastUndoable, undoPrompt } from './turn-records.ts'
-import { RecentTrees, asideFolder, beginStore, cleanUp, isCleanupDue, usualLimits } from './retention.ts'
+import {
+  RecentTrees,
+  asideFolder,
+  beginStore,
+  cleanUp,
+  isCleanupDue,
+  requestCleanup,
+  usualLimits,
+} from './retention.ts'
 import { NoRoom, SnapshotsOff, openRepository, readablePath, splitPaths } from './snapshot-repository.ts'
 import { changedMarks, secretFileMarks } from './uncopied-files.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -81,6 +89,8 @@ export interface Snapshots {
   planUndo(turn: string): Promise<UndoPlan>
   /** Undoes a turn. `as`: the name of the undo, if it is a part of another one. */
   undo(plan: UndoPlan, as?: string): Promise<UndoResult>
+  /** Deletes the snapshots of turns, and those of the undos of these turns. */
+  forget(turns: Iterable<string>): Promise<void>
   /** Deletes all snapshots of the project. */
   clear(): Promise<void>
 }
@@ -270,6 +280,20 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       left.push(...(await restoreFiles(repository, moves)))
       turns.put({ ...undo, after: await now() })
       return defined({ turn: undo.turn, left, aside: files.length > 0 ? { folder, files } : undefined })
+    },
+    async forget(gone) {
+      if (!existsSync(dir)) return
+      const { turns } = store()
+      const forgotten = new Set(gone)
+      // The undo of a turn has the turn's prompt too, and an undo is later than what it undoes.
+      for (const { turn, undoes } of turns.list()) if (undoes && forgotten.has(undoes)) forgotten.add(turn)
+      for (const turn of forgotten) {
+        turns.drop(turn)
+        rmSync(asideFolder(dir, turn), { recursive: true, force: true })
+      }
+      // Objects of the last minutes stay for now: the next turn that is kept cleans up again.
+      await cleanUp(store(), clock.now()).catch(() => {})
+      requestCleanup(dir)
     },
     async clear() {
       opened = undefined

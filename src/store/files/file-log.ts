@@ -3,7 +3,7 @@ import type { Line, Log } from '../../core/talk/store.ts'
 import type { FSWatcher } from 'node:fs'
 import type { Mutex } from './file-mutex.ts'
 import type { StoreVoice } from '../set-aside.ts'
-import { closeSync, fstatSync, openSync, readSync, unlinkSync, watch } from 'node:fs'
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, unlinkSync, watch, writeSync } from 'node:fs'
 import { dirname, basename } from 'node:path'
 import { isMissing, syncFolder } from '../../base/files/files.ts'
 import { ChangeSignal } from '../change-signal.ts'
@@ -117,6 +117,31 @@ export class FileLog<T> implements Log<T> {
     }
   }
 
+  /** Overwrites lines with spaces: a line of spaces has no item, and the position of every other line stays as it was. */
+  async erase(isGone: (line: Line<T>) => boolean, before: number): Promise<void> {
+    this.#check()
+    const source = await LogReader.open(this.#path)
+    if (!source) return
+    try {
+      const size = Math.min(before, await source.size())
+      // Asked now, because the first erased line makes the file young again.
+      const isFresh = (await source.age(this.#clock.now())) < freshMs
+      for await (const lines of linesOn(source.read, 0, size))
+        for (const line of lines) {
+          const found = parseLine<T>(line)
+          const partial = line.open && found.at(-1)?.item === undefined
+          if (partial && isFresh) continue
+          const ends = line.at + line.bytes.length
+          for (const [nth, one] of found.entries())
+            if (isGone(one)) overwrite(this.#path, one.at, found[nth + 1]?.at ?? ends)
+        }
+    } catch (error) {
+      throw storeError('write', this.#path, error)
+    } finally {
+      await source.close()
+    }
+  }
+
   /** Removes the file instead of emptying it, so that other processes notice that the log is a new file. */
   async clear(): Promise<void> {
     // Nothing of a log without durable lines is expected after a power cut, and the disk need not be waited for.
@@ -146,9 +171,20 @@ export class FileLog<T> implements Log<T> {
   }
 }
 
+/** Writes spaces over the bytes of a file from one position to another. */
+function overwrite(path: string, from: number, to: number): void {
+  const fd = openSync(path, 'r+')
+  try {
+    for (let at = from; at < to;) at += writeSync(fd, Buffer.alloc(to - at, ' '), 0, to - at, at)
+    fdatasyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
 const sampleBytes = 64 * 1024
 
-/** Whether a log is missing, empty, or has a line in its first or last part that begins as every item does. */
+/** Whether a log is missing, empty, or has a line in its first or last part that begins as every item does, or that was erased. */
 function mayHoldItems(path: string): boolean {
   let fd: number
   try {
@@ -163,7 +199,7 @@ function mayHoldItems(path: string): boolean {
       return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, at)).toString('latin1')
     }
     if (size === 0 || part(0, 1) === '{') return true
-    return [0, Math.max(0, size - sampleBytes)].some((at) => /^\s*\{"/m.test(part(at, sampleBytes)))
+    return [0, Math.max(0, size - sampleBytes)].some((at) => /^(\s*\{"| +$)/m.test(part(at, sampleBytes)))
   } finally {
     closeSync(fd)
   }

@@ -11,7 +11,7 @@ import { realClock } from '../../base/time/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { immediately } from '../sqlite.ts'
 import { activity } from './activity-queries.ts'
-import { catchUp } from './index-catch-up.ts'
+import { catchUp, dropErased } from './index-catch-up.ts'
 import { Database, empty } from './index-database.ts'
 import { callsAt, entriesOf, indexedProjects, messagesAt, placesOf, sessionRow, sessions } from './session-queries.ts'
 import { dropProject } from './index-rows.ts'
@@ -61,6 +61,8 @@ export interface Index {
   results(of?: ResultsOf): Promise<TurnResult[]>
   /** Removes a project from the index. Its log has to be cleared first, or the project is indexed again. */
   forget(project: string): Promise<void>
+  /** Removes a session whose lines were erased from the log of its project. */
+  forgetSession(of: { project: string; session: string }): Promise<void>
   close(): Promise<void>
 }
 
@@ -91,6 +93,7 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
         await immediately(db, clock, () => dropProject(db, project))
         db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       }),
+    forgetSession: (of) => database.use((db) => dropErased(db, home, of, clock)),
     close: () => database.close(),
   }
 }

@@ -8,7 +8,7 @@ import { isEntry } from '../../core/talk/entry.ts'
 import { linesOn, parseLine } from '../files/log-lines.ts'
 import { LogReader } from '../files/log-reader.ts'
 import { immediately } from '../sqlite.ts'
-import { dropImported, dropProject, keepEntries, keepImported } from './index-rows.ts'
+import { dropImported, dropProject, dropSession, keepEntries, keepImported } from './index-rows.ts'
 
 /** How much of a log is indexed at once: a larger part would hold up the screen and other processes. */
 const mostBytes = 512 * 1024
@@ -55,6 +55,30 @@ async function takeIn(db: DatabaseSync, home: string, project: string, clock: Cl
   } finally {
     await source?.close()
   }
+}
+
+/** Drops a session whose lines were erased from the log of its project. */
+export async function dropErased(
+  db: DatabaseSync,
+  home: string,
+  { project, session }: { project: string; session: string },
+  clock: Clock,
+): Promise<void> {
+  const source = await LogReader.open(join(home, 'projects', project, 'history.jsonl'))
+  try {
+    const known = knownOf(db, project)
+    const length = known?.mark.length ?? 0
+    // The indexed part is still the beginning of the log, but its last bytes may have been erased.
+    const mark = known && source && (await source.read(known.offset - length, length))
+    await immediately(db, clock, () => {
+      dropSession(db, session)
+      if (known && mark)
+        db.prepare('UPDATE logs SET mark = ? WHERE project = ? AND offset = ?').run(mark, project, known.offset)
+    })
+  } finally {
+    await source?.close()
+  }
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 }
 
 function knownOf(db: DatabaseSync, project: string): Known | undefined {

@@ -123,6 +123,18 @@ export function dropImported(db: DatabaseSync, sessions: readonly string[]): voi
   })
 }
 
+/** Removes a session of ours as `dropProject` removes a project. */
+export function dropSession(db: DatabaseSync, session: string): void {
+  overwriting(db, () => {
+    db.prepare(
+      'DELETE FROM judgements WHERE (project, turn) IN (SELECT project, turn FROM turns WHERE session = ?)',
+    ).run(session)
+    for (const table of ['entries', 'usage', 'verdicts', 'turns'])
+      db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(session)
+    db.prepare('DELETE FROM sessions WHERE id = ?').run(session)
+  })
+}
+
 /**
  * Dropped entries are overwritten on disk and removed from the search, because a person may have dropped them to remove
  * a secret.

@@ -108,8 +108,20 @@ export class BlockRenderer {
       case 'closing':
         return closingLines(block, width, context)
       case 'told':
+        if (block.how === 'aside') return this.#aside(block, width, context)
         return block.how === 'text' ? this.#markdown(block, width, context, 'cut') : commandLines(block, width, context)
     }
+  }
+
+  /** An answer beside the work, under its title: dimmed, so that nobody takes it for a part of the conversation. */
+  #aside({ text }: SpokenText, width: number, context: RenderContext): string[] {
+    const { quiet } = context.theme
+    const [title = '', ...answer] = text.split('\n')
+    const lines = this.#markdown({ text: answer.join('\n') }, Math.max(1, width - 2), context, 'cut')
+    return [
+      ...wrapped(safeText(title), width - 4).map((line) => quiet(context.theme.strong(`  ┆ ${line}`))),
+      ...lines.map((line) => quiet(`  ┆ ${stripTerminalSequences(line).replace(/^ {2}/, '')}`.trimEnd())),
+    ]
   }
 
   #markdown(block: SpokenText, width: number, context: RenderContext, columns: Columns): string[] {

@@ -199,7 +199,8 @@ export class Transcript implements Component {
     for (let at = from; at < total; at++) {
       const block = blockAt(at)
       const placed = known.get(block.key) ?? new PlacedBlock(block)
-      if (!known.delete(block.key) && block.type === 'told' && block.how === 'text') this.#unread ??= placed
+      if (!known.delete(block.key) && block.type === 'told' && (block.how === 'text' || block.how === 'aside'))
+        this.#unread ??= placed
       placed.at = at
       this.#placed.push(placed)
       this.#update(at, block)

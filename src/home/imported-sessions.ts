@@ -1,5 +1,5 @@
-import type { Doc, Store } from '../../core/talk/store.ts'
-import { isPlainObject } from '../../base/plain-object.ts'
+import type { Doc, Store } from '../core/talk/store.ts'
+import { isPlainObject } from '../base/plain-object.ts'
 
 /** One imported session: its CLI, its source, and the copy. */
 export type ImportedSession = {
