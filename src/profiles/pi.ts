@@ -48,6 +48,7 @@ export const pi: Profile = {
   },
   speaks: (command) => hasFlag(command, ['--mode'], 'json'),
   dialect: () => piDialect(),
+  models: { names: [], list: 'pi --list-models' },
   effort: {
     levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
     words: (level) => `--thinking ${level === 'none' ? 'off' : level}`,

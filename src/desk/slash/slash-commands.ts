@@ -22,7 +22,7 @@ import { jobCommands } from './agents/jobs.ts'
 import { leashCommand } from './agents/leash.ts'
 import { mcpCommand } from './agents/mcp.ts'
 import { coordinatorCommand, modeCommand, planCommand } from './agents/mode.ts'
-import { modelsCommand } from './agents/models.ts'
+import { effortCommand, modelCommands } from './agents/model.ts'
 import { permissionsCommand } from './agents/permissions.ts'
 import { rotationCommands } from './agents/rotation.ts'
 import { screenCommands } from './conversation/screen.ts'
@@ -82,7 +82,8 @@ function builtInCommands(controls: DeskControls): Command[] {
     coordinatorCommand(controls),
     planCommand(controls),
     auditCommand(controls),
-    modelsCommand(controls),
+    ...modelCommands(controls),
+    effortCommand(controls),
     connectCommand(controls),
     mcpCommand(controls),
     ...skillCommands(controls),

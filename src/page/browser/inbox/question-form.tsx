@@ -20,15 +20,15 @@ type QuestionFormProps = {
 }
 
 /**
- * A question with its subject and its options, numbered as in the terminal. `answer` gets the picked options, or the person's
- * own words if the question allows them.
+ * A question with its subject and its options, numbered as in the terminal. `answer` gets the picked options, or the person's own text if
+ * the question allows that.
  */
 export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormProps) {
   const { text, options, multiple, shows = [], secret } = asked
   const [words, setWords] = useState('')
   const [marked, setMarked] = useState<readonly string[]>(asked.marked ?? [])
   const keys = optionKeys(options)
-  /** The key for yes or no, which the first answer of that meaning has. */
+  /** The key for yes or no: it belongs to the first answer of that meaning. */
   const also = ({ id, means }: Option) => {
     const isFirst = options.find((option) => option.means === means)?.id === id
     return !yesAndNo || !isFirst ? undefined : means === 'once' ? 'a' : means === 'no' ? 'r' : undefined
@@ -104,7 +104,7 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
   )
 }
 
-/** Describes what an answer with a number of another program allows, because that number follows no order of danger. */
+/** Says what an answer allows if its number comes from another program, because such numbers do not follow the order of danger. */
 function Allowance({ option }: { option: Option }) {
   const words = allowanceWords(option)
   if (words === undefined) return null
@@ -117,7 +117,7 @@ function Allowance({ option }: { option: Option }) {
   )
 }
 
-/** The thing that the person agrees to: a command, a change of a file, or a text. */
+/** The content that the person agrees to: a command, a change of a file, or a text. */
 function ShownPart({ shown }: { shown: Shown }) {
   if (shown.type === 'text')
     return (
