@@ -89,7 +89,7 @@ export type DeskEvent =
   | { type: 'queue'; texts: string[] }
   /** The running turn was cancelled; its end may take a moment. */
   | { type: 'stopping' }
-  /** What a running slash command does at the moment; without words it is over. */
+  /** A running slash command says what it does at the moment; without words it is over. */
   | { type: 'progress'; of: string; words?: string }
   /** Output of a command, which is not kept. */
   | { type: 'said'; text: string; how: SaidHow }

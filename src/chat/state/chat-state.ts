@@ -10,7 +10,7 @@ import { heldSize } from '../transcript/block.ts'
 import { foldEvent } from '../transcript/fold.ts'
 import { blocksOfEntries } from '../transcript/entry-blocks.ts'
 
-/** What a running slash command does, as the working line shows it. */
+/** The words of a running slash command, as the working line shows them. */
 export type CommandProgress = { of: string; words: string; since: number }
 
 export type OpenQuestion = { ask: string; turn: string; question: Question; by?: string }
