@@ -23,6 +23,7 @@ import { LiveDeskControls } from './desk-controls.ts'
 import { DeskStatus } from './desk-status.ts'
 import { PromptQueue } from '../turn/prompt-queue.ts'
 import { FollowUpCards } from './follow-up-cards.ts'
+import { Foresight } from './foresight.ts'
 import { PromptSender } from './prompt-sender.ts'
 import { ProjectSources } from './project-sources.ts'
 import { TypedCommands } from './typed-commands.ts'
@@ -72,6 +73,7 @@ export class ProjectDesk implements ChatDesk {
   #commandRunner: CommandRunner
   #followUps: FollowUpCards
   #sender: PromptSender
+  #foresight: Foresight
   #typed: TypedCommands
   #started: Promise<void> | undefined
   #greeted = false
@@ -91,6 +93,7 @@ export class ProjectDesk implements ChatDesk {
       queue,
       seen: (event) => this.#status.see(event),
       over: (seen, prompt) => this.#over(seen, prompt),
+      foreseen: () => this.#foresight.settled(),
       giveBack: (prompt) => this.#commandRunner.screen?.fill(prompt),
       ...(words.turns ? { turns: words.turns } : {}),
     })
@@ -99,13 +102,22 @@ export class ProjectDesk implements ChatDesk {
       aimed: () => this.#turns.aimed,
       stays: () => this.#turns.stays,
       waiting: () => this.#waiting.now,
-      told: (standing) => audience.tell({ type: 'standing', standing }),
+      told: (standing) => {
+        this.#foresight.changed()
+        return audience.tell({ type: 'standing', standing })
+      },
     })
     this.#others = new OtherProcesses({
       app: this.app,
       audience,
       seen: (event) => this.#status.see(event),
       over: () => this.#overElsewhere(),
+    })
+    this.#foresight = new Foresight({
+      app: this.app,
+      next: (typed) => this.#status.nextFor(typed) ?? this.#status.now.next,
+      aimed: () => this.#turns.aimed,
+      busy: () => deskApp.nobody || this.#turns.busy || this.#others.busy || this.#others.isMeeting,
     })
     this.#commandRunner = new CommandRunner({
       audience,
@@ -178,6 +190,10 @@ export class ProjectDesk implements ChatDesk {
 
   changesOf(turns: readonly string[]) {
     return changesOf(this.app(), turns)
+  }
+
+  typed(text: string): void {
+    this.#foresight.typed(text)
   }
 
   submit(text: string): void {
@@ -276,6 +292,7 @@ export class ProjectDesk implements ChatDesk {
     this.#waiting.close()
     this.#status.close()
     this.#others.close()
+    const foreseen = this.#foresight.close()
     await this.#commandRunner.close()
     this.#audience.close()
     const { native, snapshots, warm } = this.app()
@@ -283,7 +300,7 @@ export class ProjectDesk implements ChatDesk {
     await this.#opening
     await leaveSession(native, 'prompt_input_exit')
     // A turn that was cancelled has given its process back by then.
-    const closed = this.#turns.close().then(() => warm?.close())
+    const closed = Promise.all([this.#turns.close(), foreseen]).then(() => warm?.close())
     await Promise.all([closed, closeNative(native)])
   }
 
@@ -356,6 +373,8 @@ export class ProjectDesk implements ChatDesk {
     if (this.app().native.state.trust.given) await this.#takeTrust()
     await this.#status.refresh()
     this.#followUps.after(seen)
+    // A prompt that was typed meanwhile can be prepared once the turn is over.
+    void this.#turns.idle().then(() => this.#foresight.changed())
     // The turn may have written a command file; nothing waits for the new list.
     void this.#typed.look()
   }

@@ -130,6 +130,8 @@ export interface ChatDesk {
   earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }>
   /** Counts what earlier turns of this project changed, one after the other; turns that changed nothing are left out. */
   changesOf?(turns: readonly string[]): AsyncIterable<{ turn: string; changed: ChangedFiles }>
+  /** Gets the text of the input whenever it changes, so that the next turn can be prepared. */
+  typed?(text: string): void
   /** Takes a prompt or a slash command. While a turn runs, a prompt steers it or is queued. */
   submit(text: string): void
   /** Runs a command in the person's own shell, and keeps its output in the conversation. */
