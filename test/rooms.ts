@@ -189,6 +189,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'native',
     'crew',
     'turn',
+    'hub/server',
     'think',
     'app',
     'people',
