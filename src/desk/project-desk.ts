@@ -37,6 +37,8 @@ const firstPage = 200
 type DeskWords = {
   commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): CommandList
   firstStart(controls: DeskControls): Command
+  /** The same at the start of a screen that says by itself what to do without an agent. */
+  guidedStart?(controls: DeskControls): Command
   /** The command that changes the leash when a key is pressed. */
   leashKey(controls: DeskControls): Command
   /** The turns of all desks of this process, which share one socket. */
@@ -49,6 +51,7 @@ export class ProjectDesk implements ChatDesk {
   readonly controls: DeskControls
   readonly sources: PromptSources
   #leashKey: Command
+  #guidedStart: Command | undefined
   #warnings: string[]
   #deskApp: DeskApp
   #audience = new Audience()
@@ -136,6 +139,7 @@ export class ProjectDesk implements ChatDesk {
         this.#send(prompt)
       },
     })
+    this.#guidedStart = words.guidedStart?.(this.controls)
     this.#leashKey = words.leashKey(this.controls)
     this.#followUps = new FollowUpCards({ controls: this.controls, runner: this.#commandRunner })
     this.#warnings = [...this.app().settings.warnings, ...this.app().warnings]
@@ -318,7 +322,7 @@ export class ProjectDesk implements ChatDesk {
     if (lines.length > 0) this.#say(lines.join('\n'))
     // The servers start after the first screen, so that the first turn and the first completion find them ready.
     this.#openServers()
-    if (this.#deskApp.nobody) await this.#sender.setUp()
+    if (this.#deskApp.nobody) await this.#sender.setUp(this.#guidedStart)
   }
 
   /** Starts the MCP servers, if an agent of ours would start them anyway. */

@@ -89,6 +89,8 @@ export type DeskEvent =
   | { type: 'queue'; texts: string[] }
   /** The running turn was cancelled; its end may take a moment. */
   | { type: 'stopping' }
+  /** A running slash command says what it does at the moment; without words it is over. */
+  | { type: 'progress'; of: string; words?: string }
   /** Output of a command, which is not kept. */
   | { type: 'said'; text: string; how: SaidHow }
   /** Another conversation takes the screen; these are its newest entries. */

@@ -14,6 +14,7 @@ import { contextCommand } from './agents/context.ts'
 import { copyCommand } from './conversation/copy.ts'
 import { crewCommand } from './agents/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
+import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './conversation/export.ts'
 import { historyCommand } from './conversation/history.ts'
 import { initCommand } from './init.ts'
@@ -73,6 +74,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     initCommand(controls),
     rememberCommand(controls),
     statusCommand(controls),
+    doctorCommand(controls, () => commands.map(({ name }) => name)),
     configCommand(controls),
     themeCommand(controls),
     setupCommand(controls),
