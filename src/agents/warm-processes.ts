@@ -29,8 +29,8 @@ type WarmParts = {
   memory?(): { total: number; free: number }
 }
 
-/** A warm process that waits, and what ends its waiting. */
-type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController }
+/** A warm process that waits, and what ends its waiting. `isForeseen`: it was started ahead of its first turn. */
+type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController; isForeseen: boolean }
 
 /** With no more memory than this, two processes are kept. */
 const smallMachine = 4.5 * 2 ** 30
@@ -44,7 +44,7 @@ const lookMs = 30_000
 
 /**
  * The processes that one chat keeps between its turns, one for each agent. A turn borrows the process of its agent and gives it back after
- * an answer; what does not fit is stopped, so that two processes never have the same thread open.
+ * an answer. A process may also be started ahead of the turn that will take it. What does not fit is stopped, so that two processes never have the same thread open.
  */
 export class WarmProcesses {
   /** How long a process waits; the settings can change it while the chat runs. */
@@ -84,11 +84,31 @@ export class WarmProcesses {
     return found !== undefined && areSame(found.terms, terms)
   }
 
+  /**
+   * Starts a process ahead of the agent's turn, unless one waits under these terms already. One that waits under other terms is stopped first:
+   * the turn would not take it.
+   */
+  async prepare(agent: string, terms: WarmTerms, start: () => Promise<WarmProcess>): Promise<void> {
+    if (!this.open || this.has(agent, terms)) return
+    await this.drop(agent)
+    this.#keep(agent, await start(), terms, true)
+  }
+
+  /** Ends the processes that were started ahead of a turn, except that of one agent. */
+  async dropForeseen(except?: string): Promise<void> {
+    const names = [...this.#waiting].filter(([name, { isForeseen }]) => isForeseen && name !== except)
+    await Promise.all(names.map(([name]) => this.drop(name)))
+  }
+
   /** Keeps a process for the agent's next turn; ends it at once if none may be kept. */
   keep(agent: string, process: WarmProcess, terms: WarmTerms): void {
+    this.#keep(agent, process, terms, false)
+  }
+
+  #keep(agent: string, process: WarmProcess, terms: WarmTerms, isForeseen: boolean): void {
     const before = this.#takeOut(agent)
     if (before && before.process !== process) void this.#end(before)
-    const kept: Waiting = { process, terms, over: new AbortController() }
+    const kept: Waiting = { process, terms, over: new AbortController(), isForeseen }
     if (!this.open) {
       void this.#end(kept)
       return

@@ -32,8 +32,8 @@ export interface DeskControls {
   setLeash(leash: Leash): void
   /** Sets the thinking framework for this project from now on. */
   setThinking(how: Thinking): Promise<void>
-  /** Sets a native agent's model until this process ends. */
-  setModel(agent: string, choice: ModelChoice): void
+  /** Sets an agent's model and effort until this process ends; undefined returns to those of the settings. */
+  setModel(agent: string, choice: ModelChoice | undefined): void
   /** Returns warnings to show. Throws a UsageError when no agent could work in that mode. */
   setMode(mode: WorkMode): Promise<string[]>
   /** Returns to the mode that was active before plan mode. */
@@ -121,7 +121,7 @@ export class LiveDeskControls implements DeskControls {
     await this.#parts.status.stand()
   }
 
-  setModel(agent: string, choice: ModelChoice): void {
+  setModel(agent: string, choice: ModelChoice | undefined): void {
     this.#parts.deskApp.setModel(agent, choice)
     this.#showStatus()
   }

@@ -49,6 +49,12 @@ export const turnFlags: Flags = {
   think: { value: 'how', choices: thinkings, help: 'how agents think a request through before they act' },
   'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
   leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
+  model: {
+    short: 'm',
+    value: 'name',
+    once: true,
+    help: 'the model of the agent that -a names, or of the only agent that knows it, which then takes the first turn',
+  },
   effort: {
     value: 'level',
     choices: efforts,

@@ -29,6 +29,7 @@ import { attachedPrompt } from '../../turn/attachments/attached-prompt.ts'
 import { prepareTurn } from '../../turn/turn-preparation.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { agentForModel } from '../../settings/agent-settings.ts'
 import { oneLine } from '../../base/text/table.ts'
 import { isNote } from '../../core/talk/command.ts'
 import { inMode } from '../../settings/work-mode.ts'
@@ -47,7 +48,10 @@ async function readRun(io: Io, values: Parsed['values']) {
   refuseConflicts(values)
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
   if (values.continue) say(io, `Continuing in ${place.root}`)
+  const named = text(values.agent) ?? io.env.TERMAITE_AGENT
+  const model = text(values.model)
   const overrides = {
+    ...(model === undefined ? {} : { model: { name: model, agent: named } }),
     env: io.env,
     ...flag('rotation', values.rotation),
     ...flag('leash', values.leash),
@@ -62,7 +66,7 @@ async function readRun(io: Io, values: Parsed['values']) {
   const own = withFallback(settings, await fallbackNative(settings, mode, { io, place }))
   const agents = enabledAgents(inMode(own, mode))
   const names = agents.map(({ name }) => name)
-  const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
+  const wanted = model === undefined ? named : agentForModel(own.agents, model, named).name
   const only = values.only === true
   if (only) refuseOnly(values, chosenAgent(wanted, names).agent)
   const schema = await readSchema(io, values)

@@ -14,6 +14,7 @@ import { contextCommand } from './agents/context.ts'
 import { copyCommand } from './conversation/copy.ts'
 import { crewCommand } from './agents/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
+import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './conversation/export.ts'
 import { historyCommand } from './conversation/history.ts'
 import { initCommand } from './init.ts'
@@ -21,7 +22,7 @@ import { jobCommands } from './agents/jobs.ts'
 import { leashCommand } from './agents/leash.ts'
 import { mcpCommand } from './agents/mcp.ts'
 import { coordinatorCommand, modeCommand, planCommand } from './agents/mode.ts'
-import { modelsCommand } from './agents/models.ts'
+import { effortCommand, modelCommands } from './agents/model.ts'
 import { permissionsCommand } from './agents/permissions.ts'
 import { rotationCommands } from './agents/rotation.ts'
 import { screenCommands } from './conversation/screen.ts'
@@ -73,6 +74,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     initCommand(controls),
     rememberCommand(controls),
     statusCommand(controls),
+    doctorCommand(controls, () => commands.map(({ name }) => name)),
     configCommand(controls),
     themeCommand(controls),
     setupCommand(controls),
@@ -80,7 +82,8 @@ function builtInCommands(controls: DeskControls): Command[] {
     coordinatorCommand(controls),
     planCommand(controls),
     auditCommand(controls),
-    modelsCommand(controls),
+    ...modelCommands(controls),
+    effortCommand(controls),
     connectCommand(controls),
     mcpCommand(controls),
     ...skillCommands(controls),

@@ -1,7 +1,7 @@
 import type { Option, Question, Shown } from '../../../core/talk/question.ts'
 import type { AgentQuestion, Task } from '../../../hub/model/tasks/task.ts'
 import { useState } from 'preact/hooks'
-import { allowanceWords, optionKeys } from '../../../core/talk/consent.ts'
+import { effectWords, optionKeys } from '../../../core/talk/consent.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { act } from '../hub/act.ts'
 import { request } from '../hub/page-request.ts'
@@ -78,11 +78,11 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
               key={option.id}
               data-key={String(keys[at])}
               data-also={also(option)}
-              title={option.grants}
+              data-means={option.means}
               onClick={() => answer([option.id])}
             >
               <kbd>{keys[at]}</kbd> {also(option) === undefined ? null : <kbd>{also(option)}</kbd>} {option.label}
-              <Allowance option={option} />
+              <Effect option={option} />
             </button>
           ))}
         </p>
@@ -104,15 +104,13 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
   )
 }
 
-/** Says what an answer allows if its number comes from another program, because such numbers do not follow the order of danger. */
-function Allowance({ option }: { option: Option }) {
-  const words = allowanceWords(option)
+/** Describes what an answer allows and covers, because its number says nothing about its danger. */
+function Effect({ option }: { option: Option }) {
+  const words = effectWords(option)
   if (words === undefined) return null
   return (
     <small class="why" data-means={option.means}>
-      {' '}
-      {words}
-      {option.grants === undefined ? null : `; covers: ${option.grants}`}
+      {` ${words}`}
     </small>
   )
 }
