@@ -31,6 +31,14 @@ export async function prepareAgent(app: App, { name, aimed }: ForeseenAgent): Pr
   }
 }
 
+/**
+ * Copies the project's files, so that the first snapshot of the turn has only to read what changed since. That snapshot is taken when the turn
+ * begins: the person's own changes until then are in it.
+ */
+export async function prepareSnapshot({ ephemeral, snapshots }: App): Promise<void> {
+  if (!ephemeral) await snapshots.take()
+}
+
 /** Whether the turn would start the agent without asking whether it may be given the conversation. */
 async function maySee({ settings, roster, place, leash }: App, agent: Agent, told: readonly Entry[]): Promise<boolean> {
   if (settings.sharing !== 'ask') return true

@@ -29,6 +29,8 @@ export class Foresight {
   /** Whether the agent is looked at again after the work that runs. */
   #isDue = false
   #emptied = new AbortController()
+  /** The copying of the files, while it runs. No turn waits for it: its own snapshot is taken after it. */
+  #snapshot: Promise<void> | undefined
   #closed = false
 
   constructor(parts: ForesightParts) {
@@ -42,7 +44,9 @@ export class Foresight {
     if (text === '' && before !== '') this.#emptySoon()
     if (!isPrompt(text) || isPrompt(before)) return
     this.#emptied.abort()
+    if (this.#closed || this.#parts.busy()) return
     this.#look()
+    this.#snapshot ??= this.#copyFiles().finally(() => (this.#snapshot = undefined))
   }
 
   /** Called when another agent, leash, model or session may have the next turn. */
@@ -79,6 +83,11 @@ export class Foresight {
     if (name === undefined) return
     const { prepareAgent } = await import('../app/foreseen-turn.ts')
     await prepareAgent(app, { name, aimed: this.#parts.aimed() !== undefined })
+  }
+
+  async #copyFiles(): Promise<void> {
+    const { prepareSnapshot } = await import('../app/foreseen-turn.ts')
+    await prepareSnapshot(this.#parts.app())
   }
 
   /** Ends what was started for an agent that will not have the next turn. */

@@ -78,6 +78,8 @@ export class ProjectDesk implements ChatDesk {
   #started: Promise<void> | undefined
   #greeted = false
   #firstPage: Page = { entries: [], more: false, through: -1 }
+  /** The work of commands that is left for the end of the desk. */
+  #ends: (() => Promise<void>)[] = []
   #closed = new AbortController()
   /** The start of the MCP servers. It must be complete before they are closed. */
   #opening: Promise<unknown> | undefined
@@ -134,6 +136,7 @@ export class ProjectDesk implements ChatDesk {
       turns: this.#turns,
       status: this.#status,
       moving: (move) => this.#move(move),
+      atEnd: (work) => this.#ends.push(work),
       send: (prompt, terms) => {
         if (terms) this.#turns.setTerms(prompt, terms)
         this.#send(prompt)
@@ -294,6 +297,7 @@ export class ProjectDesk implements ChatDesk {
     this.#others.close()
     const foreseen = this.#foresight.close()
     await this.#commandRunner.close()
+    const ending = Promise.all(this.#ends.map((end) => end()))
     this.#audience.close()
     const { native, snapshots, warm } = this.app()
     snapshots.stop()
@@ -301,7 +305,7 @@ export class ProjectDesk implements ChatDesk {
     await leaveSession(native, 'prompt_input_exit')
     // A turn that was cancelled has given its process back by then.
     const closed = Promise.all([this.#turns.close(), foreseen]).then(() => warm?.close())
-    await Promise.all([closed, closeNative(native)])
+    await Promise.all([closed, closeNative(native), ending])
   }
 
   /** Sends the first page, the status, warnings and the greeting. */

@@ -17,6 +17,7 @@ import { dashboardCommand } from './dashboard.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './conversation/export.ts'
 import { historyCommand } from './conversation/history.ts'
+import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import { jobCommands } from './agents/jobs.ts'
 import { leashCommand } from './agents/leash.ts'
@@ -72,6 +73,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     usageCommand(controls),
     dashboardCommand(controls),
     initCommand(controls),
+    importCommand(controls),
     rememberCommand(controls),
     statusCommand(controls),
     doctorCommand(controls, () => commands.map(({ name }) => name)),
