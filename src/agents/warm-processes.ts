@@ -1,5 +1,6 @@
 import type { Clock } from '../base/time/clock.ts'
 import { totalmem } from 'node:os'
+import { newId } from '../base/id.ts'
 import { turnOf } from '../core/work/turn-pieces.ts'
 
 /** An agent's process between two turns. */
@@ -27,10 +28,15 @@ type WarmParts = {
   idleMs: number
   /** The memory of the machine, in bytes. */
   memory?(): { total: number; free: number }
+  /** Whether a turn of the project was undone or redone after the turn with this id began, in whatever process. */
+  undoneSince?(turn: string): Promise<boolean>
 }
 
-/** A warm process that waits, and what ends its waiting. `isForeseen`: it was started ahead of its first turn. */
-type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController; isForeseen: boolean }
+/**
+ * A warm process that waits, and what ends its waiting. `isForeseen`: it was started ahead of its first turn. `since`: the id of a turn that
+ * began before the process read any file.
+ */
+type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController; isForeseen: boolean; since: string }
 
 /** With no more memory than this, two processes are kept. */
 const smallMachine = 4.5 * 2 ** 30
@@ -56,7 +62,7 @@ export class WarmProcesses {
   #closed = false
 
   constructor(parts: WarmParts) {
-    this.#parts = { memory: machineMemory, ...parts }
+    this.#parts = { memory: machineMemory, undoneSince: async () => false, ...parts }
     this.idleMs = parts.idleMs
   }
 
@@ -73,7 +79,9 @@ export class WarmProcesses {
   ): Promise<P | undefined> {
     const found = this.#takeOut(agent)
     if (!found) return undefined
-    if (found.process instanceof kind && areSame(found.terms, terms)) return found.process
+    // A process remembers the files as they were before they were undone.
+    const isFit = found.process instanceof kind && areSame(found.terms, terms) && !(await this.#isUndone(found))
+    if (isFit) return found.process as P
     await this.#end(found)
     return undefined
   }
@@ -108,7 +116,8 @@ export class WarmProcesses {
   #keep(agent: string, process: WarmProcess, terms: WarmTerms, isForeseen: boolean): void {
     const before = this.#takeOut(agent)
     if (before && before.process !== process) void this.#end(before)
-    const kept: Waiting = { process, terms, over: new AbortController(), isForeseen }
+    const since = isForeseen ? newId(this.#parts.clock.now()) : (terms.thread?.turn ?? '')
+    const kept: Waiting = { process, terms, over: new AbortController(), isForeseen, since }
     if (!this.open) {
       void this.#end(kept)
       return
@@ -159,6 +168,11 @@ export class WarmProcesses {
       if (left <= 0 || this.#isTight()) return this.drop(agent)
       await clock.sleep(Math.min(left, lookMs), signal)
     }
+  }
+
+  /** Whether files that the process may know were changed back. Records that cannot be read say nothing. */
+  #isUndone({ since }: Waiting): Promise<boolean> {
+    return this.#parts.undoneSince(since).catch(() => false)
   }
 
   #isTight(): boolean {

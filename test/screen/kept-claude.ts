@@ -7,12 +7,16 @@ import { Machine } from '../cli/program.ts'
 import { pathOf } from '../system-path.ts'
 import { ProgramWindow } from './program-window.ts'
 
-/** A stand-in for Claude Code that takes prompt after prompt, and answers with its process and the number of the prompt. */
+/**
+ * A stand-in for Claude Code that takes prompt after prompt, and answers with its process and the number of the prompt. It writes a file for
+ * the first prompt that asks for "a new file".
+ */
 export const keptClaude = `#!/bin/bash
 n=0
 while read -r line; do
   case "$line" in *'"type":"user"'*) ;; *) continue;; esac
   n=$((n+1))
+  case "$line" in *"a new file"*) [ -e .git/made ] || { echo $n > made.txt; touch .git/made; };; esac
   echo '{"type":"system","subtype":"init","session_id":"session-1","capabilities":[]}'
   printf '{"type":"result","subtype":"success","is_error":false,"result":"answer %s of process %s.","usage":{"input_tokens":12,"output_tokens":3}}\\n' $n $$
 done

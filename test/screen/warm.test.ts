@@ -37,3 +37,15 @@ test('after a reset, and if the setting says so, a turn begins in a new process'
   const fourth = await asked(cold, 'second', 1)
   assert.deepEqual([first === second, third === fourth], [false, false])
 })
+
+test('after an undo and a redo on the command line, a turn of the chat begins in a new process', options, async (t) => {
+  const { machine, open } = chatWith(t)
+  const window = await open()
+  const processes = [await asked(window, 'write a new file', 1)]
+  for (const command of ['undo', 'redo']) {
+    const { code } = await machine.run([command, '--yes'])
+    processes.push(await asked(window, `after the ${command}`, 1))
+    assert.equal(code, 0)
+  }
+  assert.deepEqual([new Set(processes).size, await asked(window, 'and then', 2)], [3, processes[2]])
+})

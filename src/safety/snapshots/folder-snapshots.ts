@@ -109,6 +109,8 @@ export function withFolderSnapshots({ project, root, dir, folders, open }: Folde
         if (!isNested || from.others.get(key) !== emptyTree)
           await snapshots.keep(turn, defined({ ...rest, before: from.others.get(key)!, after: to?.others.get(key) }))
     },
+    // The undo of a turn is recorded in the project, whichever folders it changes.
+    undoneSince: (turn) => project.undoneSince(turn),
     async list() {
       const records = await project.list()
       const others = await Promise.all(known().map(async (part) => ({ ...part, of: await part.snapshots.list() })))

@@ -71,6 +71,8 @@ export interface Snapshots {
   keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
   /** Lists the recorded turns, oldest first. */
   list(): Promise<TurnRecord[]>
+  /** Whether an undo or a redo was recorded after the turn with this id began. */
+  undoneSince(turn: string): Promise<boolean>
   /** The patch and file statistics of a turn. `below`: the folder that the patch adds before each path. */
   diff(turn: string, below?: string): Promise<Diff>
   /** The file statistics of a turn. */
@@ -204,6 +206,9 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     async list() {
       // Listing the turns of an unused project creates no folder.
       return existsSync(dir) ? store().turns.list() : []
+    },
+    async undoneSince(turn) {
+      return existsSync(dir) && store().turns.undoneSince(turn)
     },
     async diff(turn, below) {
       const { before, after } = find(turn)

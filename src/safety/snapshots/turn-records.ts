@@ -57,6 +57,14 @@ export class TurnRecords {
       .map((kept, index, all) => (kept.after === undefined ? cutOff(kept, all[index + 1]) : kept))
   }
 
+  /** Whether an undo or a redo was recorded after the turn with this id began: ids sort by time, so that few records are read. */
+  undoneSince(turn: string): boolean {
+    const after = `${encodeURIComponent(turn)}.json`
+    return readdirSync(this.#folder).some(
+      (name) => name > after && parsed(join(this.#folder, name)).some(({ undoes }) => undoes !== undefined),
+    )
+  }
+
   #place(turn: string): string {
     return join(this.#folder, `${encodeURIComponent(turn)}.json`)
   }
