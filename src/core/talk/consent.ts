@@ -2,23 +2,23 @@ import type { Meaning, Option, Question } from './question.ts'
 import { defined } from '../../base/defined.ts'
 
 /**
- * The keys of every card that asks for a yes and whose options have no numbers of their own. A person learns them once. The key of an
- * answer that a card does not offer stays unused; all other options have the keys from 4 on. A card on which no option is a yes or a no
- * is a list to choose from, and its options are numbered in their order. A CLI that numbers the answers of its dialog keeps its numbers:
- * a person who reads the dialog in the terminal and answers it elsewhere must not answer something else.
+ * The order of the answers on every card that asks for a yes; other options come after them. Numbers run from 1 without gaps, so a number
+ * does not say what its answer means: the words, the line of what a yes covers, and the colour do. A CLI that numbers the answers of its
+ * dialog keeps its numbers: a person who reads the dialog in the terminal and answers it elsewhere must not answer something else.
  */
-export const consentKeys: Readonly<Record<Meaning, number>> = { once: 1, always: 2, no: 3 }
-const firstOtherKey = 4
+const meanings = ['once', 'always', 'no'] as const satisfies readonly Meaning[]
+/** The order without a yes for once: key 1 never gives a yes that lasts to a person who presses it out of habit. */
+const cautious = ['no', 'always'] as const satisfies readonly Meaning[]
 
-/** The answers of one card. */
+/** The answers on one card. */
 type ConsentOptions = Partial<Record<Meaning, Option | undefined>> & {
-  /** Options other than the three, such as a wider yes. */
+  /** Options other than these three, such as a wider yes. */
   others?: readonly Option[]
 }
 
 /** The options of a card that asks for a yes, in the order of their keys. */
 export function consentOptions({ others = [], ...answers }: ConsentOptions): Option[] {
-  const known = (Object.keys(consentKeys) as Meaning[]).flatMap((means) => {
+  const known = (answers.once ? meanings : cautious).flatMap((means) => {
     const option = answers[means]
     return option ? [{ ...option, means }] : []
   })
@@ -27,7 +27,7 @@ export function consentOptions({ others = [], ...answers }: ConsentOptions): Opt
 
 /**
  * The options of another program's menu as those of a card. Options that the program numbers keep their order, and every one that lasts or
- * refuses has that meaning; otherwise the first option of each meaning gets the key of that meaning.
+ * refuses has that meaning; otherwise the first option of each meaning comes first, as on our own cards.
  */
 export function translatedOptions(options: readonly Option[], meaningOf: (option: Option) => Meaning | undefined) {
   const first = (means: Meaning) => options.find((option) => meaningOf(option) === means)
@@ -42,7 +42,7 @@ export function translatedOptions(options: readonly Option[], meaningOf: (option
   return consentOptions({ once, always, no, others })
 }
 
-/** The words that say what an answer allows, beginning with the most dangerous answer. */
+/** The words that say what an answer allows, most dangerous answer first. */
 const allowance: Readonly<Record<Meaning, string>> = {
   always: 'allows it every time',
   once: 'allows it once',
@@ -51,21 +51,24 @@ const allowance: Readonly<Record<Meaning, string>> = {
 
 /**
  * Describes what an answer with a number of another program allows. Those numbers follow no order of danger, so every face
- * shows this text beside the label. Our own cards say it by their labels and their fixed keys: undefined.
+ * shows this text beside the label. Our own cards say it by their labels and by what a yes covers: undefined.
  */
 export function allowanceWords({ key, means }: Option): string | undefined {
   return key === undefined || means === undefined ? undefined : allowance[means]
 }
 
-/** Whether the program that asks shows a number with each option. */
+/** Describes what an answer allows and covers, beside its label; undefined if the label says everything. */
+export function effectWords(option: Option): string | undefined {
+  const words = [allowanceWords(option), option.grants && `covers: ${option.grants}`].filter(Boolean)
+  return words.length > 0 ? words.join('; ') : undefined
+}
+
+/** Whether the asking program shows a number with each option. */
 const isNumbered = (options: readonly Option[]) => options.every(({ key }) => key !== undefined)
 
 /** The key of each option, in the order of the options. */
 export function optionKeys(options: readonly Option[]): number[] {
-  if (isNumbered(options)) return options.map(({ key }) => key!)
-  if (options.every(({ means }) => means === undefined)) return options.map((_, at) => at + 1)
-  let next = firstOtherKey
-  return options.map(({ means }) => (means === undefined ? next++ : consentKeys[means]))
+  return isNumbered(options) ? options.map(({ key }) => key!) : options.map((_, at) => at + 1)
 }
 
 /** The option that a key picks. */
@@ -73,7 +76,7 @@ function optionOfKey(options: readonly Option[], key: number): Option | undefine
   return options[optionKeys(options).indexOf(key)]
 }
 
-/** The effect of Escape on a question that has neither a no nor a text of its own for it. */
+/** The effect of Escape on a question that has neither a no nor a text of its own for Escape. */
 const unanswered: Readonly<Record<Question['about'], string>> = {
   permission: 'do not allow it',
   choice: 'leave this unanswered',
@@ -96,10 +99,14 @@ export function escapeOf({ about, options, escape, unanswered: says }: Question)
   return option ? { picks: [option.id], says: option.label } : { says: says ?? unanswered[about] }
 }
 
-/** The option that Enter picks at first. A folder is never trusted by a key that was meant for something else: there it is the no. */
+/**
+ * The option that Enter picks at first: the first yes, unless the question or another program's dialog says otherwise. A folder is never
+ * trusted by a key that was meant for something else: there it is the no.
+ */
 export function enterOf({ about, options, enter }: Question): Option | undefined {
   const no = about === 'trust' ? options.find(({ means }) => means === 'no') : undefined
-  return no ?? options.find(({ id }) => id === enter) ?? options[0]
+  const yes = isNumbered(options) ? undefined : options.find(({ means }) => means !== 'no')
+  return no ?? options.find(({ id }) => id === enter) ?? yes ?? options[0]
 }
 
 /**
@@ -117,7 +124,7 @@ export function picksTyped(question: Question, line: string): string[] | undefin
     ? options.find(({ label }) => label.toLowerCase() === typed.toLowerCase())?.id
     : labelled(options, typed)
   if (named !== undefined) return [named]
-  // A number that no option has was meant as a key, not as free text.
+  // A number without an option was meant as a key, not as free text.
   return free && !/^\d$/.test(typed) ? [typed] : 'unclear'
 }
 
@@ -127,7 +134,7 @@ export function suggestedPicks({ suggests, marked, enter }: Pick<Question, 'sugg
   return picks.length > 0 ? [...picks] : undefined
 }
 
-/** How a question is answered by typing; `enter` says what an empty line does. */
+/** How to answer a question by typing; `enter` says what an empty line does. */
 export function unclearWords(question: Question, enter = escapeOf(question).says): string {
   const { options, multiple, ordered } = question
   const keys = optionKeys(options)
@@ -135,14 +142,14 @@ export function unclearWords(question: Question, enter = escapeOf(question).says
   return `Type ${which}, or press Enter alone: ${enter}.`
 }
 
-/** How to type numbers when their order matters. */
+/** How to type numbers if their order matters. */
 export function orderWords(keys: readonly number[]): string {
   return `in the order that you want, such as ${keys.slice(0, 2).toReversed().join(' ')}`
 }
 
 /**
- * Reads typed words as picks of a question: one option by its key, its label or the beginning of its label, several if the question
- * takes several, or free text. Undefined if nothing matches.
+ * Interprets typed words as picks of a question: one option by its key, its label or the beginning of its label, several if the question
+ * allows several, or free text. Undefined if nothing matches.
  */
 export function picksIn(
   question: Pick<Question, 'options' | 'multiple' | 'free'>,
@@ -157,7 +164,7 @@ export function picksIn(
   return free && whole !== '' ? [whole] : undefined
 }
 
-/** Whether these are picks that a question takes: the ids of options, or one text if it takes free text. */
+/** Whether a question accepts these picks: the ids of options, or one text if it allows free text. */
 export function takesPicks(
   { options, multiple, free }: Pick<Question, 'options' | 'multiple' | 'free'>,
   picks: readonly string[],
@@ -173,13 +180,13 @@ export function optionLines(question: Pick<Question, 'options' | 'marked' | 'ent
   const marked = suggestedPicks(question) ?? question.marked ?? []
   const keys = optionKeys(options)
   return options.map((option, at) => {
-    const { id, label, grants } = option
-    const says = [allowanceWords(option), grants && `covers: ${grants}`].filter(Boolean).join('; ')
-    return `  ${keys[at]} ${label}${says && ` (${says})`}${marked.includes(id) ? ' (suggested)' : ''}`
+    const { id, label } = option
+    const says = effectWords(option)
+    return `  ${keys[at]} ${label}${says === undefined ? '' : ` (${says})`}${marked.includes(id) ? ' (suggested)' : ''}`
   })
 }
 
-/** Names every answer that a question takes. */
+/** Lists every answer that a question accepts. */
 export function allowedAnswers({ options, multiple }: Pick<Question, 'options' | 'multiple'>): string {
   const keys = optionKeys(options)
   return `${multiple ? 'some' : 'one'} of ${options.map(({ label }, at) => `${keys[at]} ${label}`).join(' | ')}`
@@ -187,7 +194,7 @@ export function allowedAnswers({ options, multiple }: Pick<Question, 'options' |
 
 function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
   if (word === '') return undefined
-  // A number is a key and nothing else: the ids of options may be numbers too, which the person does not see.
+  // A number is always a key: the ids of options may be numbers too, which the person does not see.
   if (/^\d+$/.test(word)) return optionOfKey(options, Number(word))?.id
   return options.find(({ id }) => id === word)?.id ?? labelled(options, word)
 }
