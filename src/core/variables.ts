@@ -4,7 +4,7 @@ import { nearest } from '../base/text/nearest.ts'
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
 type Variable = { name: string; does: string; set?: true }
 
-/** Variables of one kind, below their `title`. */
+/** Variables of one kind, with their `title`. */
 type VariableGroup = { title: string; rows: readonly Variable[] }
 
 /** termaite's own variables. Any other name with their prefix is a mistake, which `strayVariables` finds. */
@@ -55,8 +55,10 @@ export const variables: readonly VariableGroup[] = [
       { name: 'EDITOR', does: 'The editor of /config, config edit and Ctrl+G. Default: vi.' },
       { name: 'SHELL', does: 'The shell of commands that begin with !.' },
       { name: 'SHLVL', does: 'How deeply shells are nested; if it is missing, termaite sets it to 1.' },
-      { name: 'DISPLAY', does: 'The X display, for the clipboard and for notices.' },
-      { name: 'WAYLAND_DISPLAY', does: 'The Wayland display, for the clipboard.' },
+      { name: 'DISPLAY', does: 'The X display, for the clipboard, for notices and for the browser of /dashboard.' },
+      { name: 'WAYLAND_DISPLAY', does: 'The Wayland display, for the clipboard and for the browser of /dashboard.' },
+      { name: 'SSH_CONNECTION', does: 'Set over SSH, where /dashboard opens no browser.' },
+      { name: 'SSH_TTY', does: 'As SSH_CONNECTION.' },
       { name: 'WSL_DISTRO_NAME', does: 'Set inside WSL, where the clipboard of Windows is used.' },
       { name: 'WSL_INTEROP', does: 'As WSL_DISTRO_NAME.' },
       { name: 'NTFY_TOKEN', does: 'The token for the ntfy server that the setting notify names.' },
@@ -201,7 +203,7 @@ export const variables: readonly VariableGroup[] = [
   },
 ]
 
-/** Names the variables that look like termaite's and are not, for a person who mistyped one. */
+/** Returns the variables that look like termaite's but are not, for a person who mistyped one. */
 export function strayVariables(env: Env): string[] {
   const names = own.map(({ name }) => name)
   return Object.keys(env)

@@ -50,6 +50,8 @@ export interface DeskControls {
   inside(): InnerWorks
   /** Sends the command that somebody waits for to the background. Returns false if none is running. */
   moveToBackground(): boolean
+  /** Has work done when the desk closes. */
+  atEnd(work: () => Promise<void>): void
   /** The last answer of the conversation, as the screen shows it. */
   lastAnswer(): Promise<string | undefined>
 }
@@ -61,6 +63,7 @@ type DeskControlsParts = {
   /** Runs a switch to another session, and shows that session afterwards. */
   moving(move: () => Promise<void>): Promise<void>
   send(prompt: string, terms?: CommandTerms): void
+  atEnd(work: () => Promise<void>): void
 }
 
 const atWork = 'a turn is running. Cancel it first (Esc), or wait for its end.'
@@ -76,6 +79,10 @@ export class LiveDeskControls implements DeskControls {
   app = (): App => this.#parts.deskApp.app
 
   standing = (): Standing => this.#parts.status.now
+
+  atEnd(work: () => Promise<void>): void {
+    this.#parts.atEnd(work)
+  }
 
   jobs = () => this.#parts.turns.jobs
 

@@ -78,8 +78,12 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
 
 /** Puts an agent behind a wall in each of its turns that needs one. */
 function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
-  return async (argv, { leash, cwd, env, terminal }) => {
+  return async (argv, { leash, cwd, env, terminal, foreseen }) => {
     if (!needsWall(agent, { leash, advises: parts.advises })) return undefined
+    if (foreseen)
+      return {
+        refused: { kind: 'missing', message: `${agent.name} runs behind a wall, which stands for one turn alone` },
+      }
     const none = await (await machineWall(parts.env, cwd)).none()
     if (none !== undefined) return withoutWall(agent, none)
     const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')

@@ -79,6 +79,9 @@ export class Seat {
     this.app = await openApp(this.io, place, settings, { budget: noBudget })
   }
 
+  /** The work that commands left for the end of the desk. */
+  readonly ends: (() => Promise<void>)[] = []
+
   jobs = new Map<string, BackgroundCommands>()
   inside = new InnerWorks()
 
@@ -120,6 +123,7 @@ export class Seat {
     },
     send: (prompt) => void this.turned.push(['send', prompt]),
     spend: (usage) => void this.turned.push(['spend', usage.input, usage.output]),
+    atEnd: (work) => void this.ends.push(work),
     jobs: () => this.jobs,
     inside: () => this.inside,
     moveToBackground: () => (this.turned.push(['background']), false),

@@ -4,7 +4,7 @@ import { diffSides, shownPatch } from '../../src/core/work/diff-sides.ts'
 
 test('the sides of a diff have the numbers of their hunks, and no line break that is not there', () => {
   const two = diffSides(
-    '@@ -3,2 +3,2 @@ head\n one\n-two\n+zwei\n@@ -20 +20 @@\n-end\n\\ No newline at end of file\n+end\n',
+    '@@ -3,2 +3,2 @@ head\n one\n-two\n+zwei\n@@ -20 +20 @@\n-end\n\\ No newline\n+end\n',
   )
   assert.deepEqual(two, {
     before: 'one\ntwo\n⋮\nend',

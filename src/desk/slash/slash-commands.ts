@@ -14,8 +14,10 @@ import { contextCommand } from './agents/context.ts'
 import { copyCommand } from './conversation/copy.ts'
 import { crewCommand } from './agents/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
+import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './conversation/export.ts'
 import { historyCommand } from './conversation/history.ts'
+import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import { jobCommands } from './agents/jobs.ts'
 import { leashCommand } from './agents/leash.ts'
@@ -71,8 +73,10 @@ function builtInCommands(controls: DeskControls): Command[] {
     usageCommand(controls),
     dashboardCommand(controls),
     initCommand(controls),
+    importCommand(controls),
     rememberCommand(controls),
     statusCommand(controls),
+    doctorCommand(controls, () => commands.map(({ name }) => name)),
     configCommand(controls),
     themeCommand(controls),
     setupCommand(controls),
