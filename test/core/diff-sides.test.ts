@@ -3,9 +3,7 @@ import assert from 'node:assert/strict'
 import { diffSides, shownPatch } from '../../src/core/work/diff-sides.ts'
 
 test('the sides of a diff have the numbers of their hunks, and no line break that is not there', () => {
-  const two = diffSides(
-    '@@ -3,2 +3,2 @@ head\n one\n-two\n+zwei\n@@ -20 +20 @@\n-end\n\\ No newline\n+end\n',
-  )
+  const two = diffSides('@@ -3,2 +3,2 @@ head\n one\n-two\n+zwei\n@@ -20 +20 @@\n-end\n\\ No newline\n+end\n')
   assert.deepEqual(two, {
     before: 'one\ntwo\n⋮\nend',
     after: 'one\nzwei\n⋮\nend\n',
