@@ -20,8 +20,15 @@ import { deleteSession, deletionHindrance, finishAllDeletions } from '../../turn
 import { confirm } from '../../questions/terminal-questions.ts'
 import { localTime } from '../../base/time/local-time.ts'
 import { exportSession } from '../../desk/session-export.ts'
-import { renameSession, withSession } from '../../desk/session-changes.ts'
-import { deletionQuestion, sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
+import {
+  deletionQuestion,
+  renameSession,
+  sessionNamed,
+  sessionTree,
+  title,
+  treeTitle,
+  withSession,
+} from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 import { borderOf } from '../../border/border.ts'
 import { agentOfCli, continueImported } from '../../people/import/continued-session.ts'
