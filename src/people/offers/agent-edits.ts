@@ -14,10 +14,20 @@ export function withEnabled({ text, agents }: AgentFile, name: string, enabled: 
   const at = placeOf(agents, name)
   const { enabled: _, ...agent } = agents[at]!
   const wanted = agents.with(at, enabled ? agent : { ...agent, enabled })
-  const formattingOptions = { insertSpaces: !text.includes('\n\t'), tabSize: 2 }
-  const edited = editBehindMark(text, (body) =>
-    applyEdits(body, modify(body, [...path, at, 'enabled'], enabled ? undefined : false, { formattingOptions })),
-  )
+  const edited = editBehindMark(text, (body) => {
+    const { offset, length } = findNodeAtLocation(parseTree(body, [], { allowTrailingComma: true })!, [...path, at])!
+    // An agent in one line stays in one line.
+    const isFlat = !body.slice(offset, offset + length).includes('\n')
+    const formattingOptions = { insertSpaces: !body.includes('\n\t'), tabSize: 2 }
+    const edits = modify(
+      body,
+      [...path, at, 'enabled'],
+      enabled ? undefined : false,
+      isFlat ? {} : { formattingOptions },
+    )
+    const spaced = (content: string) => content.replace(/^,\s*"/, ', "').replace(/:(?=false)/, ': ')
+    return applyEdits(body, isFlat ? edits.map((edit) => ({ ...edit, content: spaced(edit.content) })) : edits)
+  })
   return checked(edited, wanted, text)
 }
 
@@ -47,7 +57,7 @@ function placeOf(agents: readonly WrittenAgent[], name: string): number {
 }
 
 /** A comment on the same line, perhaps behind the comma. */
-const beside = /^[ \t]*(,?)([ \t]*(?:\/\/[^\n]*|\/\*[^\n]*?\*\/[ \t]*(?=\r?\n)))?/
+const beside = /^([ \t]*,)?([ \t]*(?:\/\/[^\r\n]*|\/\*[^\n]*?\*\/[ \t]*(?=\r?\n)))?/
 
 /** Exchanges two neighbours of the list. */
 function exchanged(body: string, first: number): string {

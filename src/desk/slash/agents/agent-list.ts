@@ -124,7 +124,11 @@ class AgentList implements ListView {
     const offers = [...clis, ...(await nativeOffers(sourcesOf(world), io.env))].filter(({ name }) => !known.has(name))
     const picked = await talk.pick('Add an agent', [
       ...offers.map(({ name, title, words }) => ({ id: name, title, note: words })),
-      { id: ownCommand, title: 'A command of your own', note: 'it gets the request on its standard input, and prints its answer' },
+      {
+        id: ownCommand,
+        title: 'A command of your own',
+        note: 'it gets the request on its standard input, and prints its answer',
+      },
     ])
     if (picked === undefined) return undefined
     const offer = offers.find(({ name }) => name === picked)

@@ -21,7 +21,12 @@ export function agentsCommand(controls: DeskControls): Command {
     async run(_args, world) {
       const { say } = world
       const app = controls.app()
-      if (world.screen.list) return (await import('./agent-list.ts')).showAgents(controls, world)
+      if (world.screen.list) {
+        const subagents = await subagentLines(app)
+        if (subagents.length > 0) say(subagents.join('\n').trim(), 'text')
+        const { showAgents } = await import('./agent-list.ts')
+        return showAgents(controls, world)
+      }
       if (app.settings.agents.length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))
       const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing()))
       say([...lines, ...(await subagentLines(app))].join('\n'), 'text')
