@@ -70,7 +70,7 @@ async function keep(machine: Machine, all: readonly Said[]): Promise<void> {
           by: who,
           session: id,
           turn,
-        } as Entry
+        }
         return log.append(entry, 'unsynced')
       }
       await put({ type: 'prompt', text: prompt }, 'user')
