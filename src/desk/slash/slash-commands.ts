@@ -15,10 +15,12 @@ import { copyCommand } from './conversation/copy.ts'
 import { crewCommand } from './agents/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
 import { exportCommand } from './conversation/export.ts'
+import { goalCommand } from './agents/goal.ts'
 import { historyCommand } from './conversation/history.ts'
 import { initCommand } from './init.ts'
 import { jobCommands } from './agents/jobs.ts'
 import { leashCommand } from './agents/leash.ts'
+import { loopCommand } from './agents/loop.ts'
 import { mcpCommand } from './agents/mcp.ts'
 import { coordinatorCommand, modeCommand, planCommand } from './agents/mode.ts'
 import { modelsCommand } from './agents/models.ts'
@@ -27,6 +29,7 @@ import { rotationCommands } from './agents/rotation.ts'
 import { screenCommands } from './conversation/screen.ts'
 import { sessionCommands } from './conversation/sessions.ts'
 import { setupCommand } from './setup.ts'
+import { GoesOn } from './shared/goes-on.ts'
 import { isTrusted } from './shared/native-agent.ts'
 import { statusCommand } from './status.ts'
 import { skillCommands, commandsOfSkills } from './agents/skills.ts'
@@ -49,6 +52,7 @@ import { workersCommand } from './agents/workers.ts'
 
 /** termaite's own commands. */
 function builtInCommands(controls: DeskControls): Command[] {
+  const goesOn = new GoesOn()
   const commands: Command[] = [
     ...screenCommands(() => commands),
     ...rotationCommands(controls),
@@ -60,6 +64,8 @@ function builtInCommands(controls: DeskControls): Command[] {
     btwCommand(controls),
     reviewCommand(controls),
     raceCommand(controls),
+    goalCommand(controls, goesOn),
+    loopCommand(controls, goesOn),
     rewindCommand(controls),
     ...thumbCommands(controls),
     ...sessionCommands(controls),
